@@ -7,8 +7,8 @@
 
 #include "grad_sync/grad_plan.h"
 #include "graph/chunk_layers.h"
-#include "graph/kernel_label.h"
 #include "graph/structure_fields.h"
+#include "memory/peak_text.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
 #include "pipeline/peak_candidates.h"
@@ -255,14 +255,17 @@ class StageTimeline : StageProfiles {
     return {out.begin(), out.end()};
   }
 
-  // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. The running
-  // microbatch counts with the layers before the running instance: a forward has run these layers, a backward
-  // has not used them yet. received: the number whose saved input is a receive buffer, or a saved result of
-  // the instance before.
-  std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& candidate,
-                                              const std::vector<RunningPass>& running_passes,
-                                              std::map<ClassKey, int64_t>* received = nullptr) const {
-    std::map<ClassKey, int64_t> copies;
+  // Microbatches whose saved tensors an instance holds. received: its saved input is not a tensor of its own.
+  struct SavedCopies {
+    size_t instance = 0;
+    int64_t count = 0;
+    bool received = false;
+  };
+  // The running microbatch counts with the layers before the running instance: a forward has run these
+  // layers, a backward has not used them yet.
+  std::vector<SavedCopies> saved_copies_at(const PeakCandidate& candidate,
+                                           const std::vector<RunningPass>& running_passes) const {
+    std::vector<SavedCopies> copies;
     for (size_t of = 0; of < firsts_.size(); ++of) {
       const int64_t held = candidate.before[of].in_flight +
                            (of == class_of(candidate.action) && candidate.action.kind == ActionKind::Forward);
@@ -274,15 +277,13 @@ class StageTimeline : StageProfiles {
                                                      return static_cast<size_t>(classes_[w.chunk]) == of &&
                                                             i - begin >= w.level.instance;
                                                    });
-        copies[key(i)] += count;
-        if (received && (input_received(i) || input_shared(i))) (*received)[key(i)] += count;
+        copies.push_back({i, count, input_received(i) || input_shared(i)});
       }
     }
     for (const RunningPass& work : running_passes)
-      for (const size_t i : offloaded_on_device(work)) ++copies[key(i)];
+      for (const size_t i : offloaded_on_device(work)) copies.push_back({i, 1, false});
     return copies;
   }
-
   StorageId input_of(int segment) const {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
     return s.tensor(s.input).storage;
@@ -304,7 +305,10 @@ class StageTimeline : StageProfiles {
   // Allocator blocks at a peak candidate, without those that are always allocated.
   AllocatorSegments blocks(const PeakCandidate& candidate, const std::vector<RunningPass>& running_passes) {
     AllocatorSegments segments;
-    for (const auto& [key, count] : saved_copies_at(candidate, running_passes))
+    std::map<ClassKey, int64_t> saved;
+    for (const SavedCopies& one : saved_copies_at(candidate, running_passes))
+      saved[key(one.instance)] += one.count;
+    for (const auto& [key, count] : saved)
       if (count > 0) segments.add(m_.of(key).saved, count);
     for (const RunningPass& work : running_passes)
       if (!work.level.after_run) segments.add(m_.live_segments(key(instance_of(work)), work.level.part), 1);
@@ -353,6 +357,39 @@ class StageTimeline : StageProfiles {
     return bytes;
   }
 
+  // Saved tensors at the peak, by block and by layer.
+  std::vector<MemoryContributor> saved_contributors(const PeakCandidate& candidate,
+                                                    const std::vector<RunningPass>& running_passes) {
+    std::map<ClassKey, std::vector<SavedCopies>> copies;
+    for (const SavedCopies& one : saved_copies_at(candidate, running_passes))
+      if (one.count > 0) copies[key(one.instance)].push_back(one);
+    std::map<std::pair<std::string, MemoryCategory>, std::map<int64_t, int64_t>> saved_bytes;
+    for (const auto& [key, of_class] : copies) {
+      const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
+      for (const SavedStorage& saved : saved_by(s, key.second)) {
+        const Op& op = s.op(saved.saver);
+        const std::string& block = op.block < 0 ? s.name : s.blocks[static_cast<size_t>(op.block)].label;
+        const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)]
+                                                 [static_cast<size_t>(saved.storage)];
+        const bool input = s.input >= 0 && saved.storage == s.tensor(s.input).storage;
+        std::map<int64_t, int64_t>& layers = saved_bytes[{block, m_.category(key.first, saved.storage)}];
+        for (const SavedCopies& one : of_class)
+          if (bytes > 0 && !(input && one.received))
+            layers[instances_[one.instance].layer] += one.count * bytes;
+      }
+    }
+    std::vector<MemoryContributor> out;
+    for (const auto& [key, layers] : saved_bytes) {
+      MemoryContributor made{key.first + ", saved for the backward", key.second};
+      for (const auto& [layer, bytes] : layers) {
+        made.bytes += bytes;
+        made.layers.push_back({layer, bytes});
+      }
+      if (!layers.empty()) out.push_back(std::move(made));
+    }
+    return out;
+  }
+
   void explain(StageMemory& out, const PeakCandidate& candidate,
                const std::vector<RunningPass>& running_passes) {
     for (size_t i = 0; i < fixed_.blocks.size(); ++i)
@@ -360,27 +397,9 @@ class StageTimeline : StageProfiles {
           {fixed_.names[i].first, fixed_.blocks[i].first, fixed_.blocks[i].second, fixed_.names[i].second});
     out.fixed_parts = out.contributors;
     CategoryBytes explained = fixed_.sums;
-    std::map<std::pair<std::string, MemoryCategory>, int64_t> saved_bytes;
-    std::map<ClassKey, int64_t> received;
-    for (const auto& [key, count] : saved_copies_at(candidate, running_passes, &received)) {
-      if (count <= 0) continue;
-      const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
-      for (const SavedStorage& saved : saved_by(s, key.second)) {
-        const Op& saver = s.op(saved.saver);
-        const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label
-                                                   : s.name;
-        const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)]
-                                                 [static_cast<size_t>(saved.storage)];
-        const bool input = s.input >= 0 && saved.storage == s.tensor(s.input).storage;
-        saved_bytes[{block, m_.category(key.first, saved.storage)}] += (input ? count - received[key]
-                                                                              : count) *
-                                                                       bytes;
-      }
-    }
-    for (const auto& [key, bytes] : saved_bytes) {
-      if (bytes == 0) continue;
-      out.contributors.push_back({key.first + ", saved for the backward", key.second, bytes});
-      explained[static_cast<size_t>(key.second)] += bytes;
+    for (MemoryContributor& saved : saved_contributors(candidate, running_passes)) {
+      explained[static_cast<size_t>(saved.category)] += saved.bytes;
+      out.contributors.push_back(std::move(saved));
     }
     const GradientBytes gradients = gradients_at(candidate, running_passes);
     // Gradients that a weight-gradient pass allocates are whole gradients.
@@ -406,7 +425,10 @@ class StageTimeline : StageProfiles {
             ((input_received(i) || input_shared(i)) && storage.storage == input_of(at.segment)))
           continue;
         out.contributors.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch),
-                                    storage.category, storage.bytes});
+                                    storage.category,
+                                    storage.bytes,
+                                    PartKind::Other,
+                                    {{at.layer, storage.bytes}}});
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
     }
@@ -420,19 +442,7 @@ class StageTimeline : StageProfiles {
     std::stable_sort(
         out.contributors.begin(), out.contributors.end(),
         [](const MemoryContributor& a, const MemoryContributor& b) { return a.bytes > b.bytes; });
-    out.peak_text = std::string(action_label(out.action.kind)) +
-                    (out.action.microbatch >= 0 ? " of microbatch " + std::to_string(out.action.microbatch)
-                                                : "");
-    if (out.layer >= 0)
-      out.peak_text += ", layer " + std::to_string(out.layer);
-    else if (out.segment >= 0)
-      out.peak_text += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
-    if (out.at.after_run)
-      out.peak_text += out.at.part == Part::InputBackward
-                           ? ": end, with the saved tensors of deferred weight gradients"
-                           : ": reduction of gradients";
-    if (out.at.op >= 0)
-      out.peak_text += ": " + kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
+    out.peak_text = peak_text(out, graph_);
   }
 
   const FixedBuffers buffers_;
@@ -445,10 +455,6 @@ std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Repor
   return stage_peak_candidates(report.design.parallel, stage, static_cast<int>(report.microbatches),
                                timeline.classes(), timeline.gradients_come_and_go(), *report.cache);
 }
-
-}  // namespace
-
-namespace {
 
 size_t bytes_of_table(const MemoryTable& table) {
   size_t out = sizeof table + table.footprints.size() * (sizeof(Footprint) + 64);

@@ -34,6 +34,13 @@ struct MemoryContributor {
   MemoryCategory category = MemoryCategory::Activations;
   int64_t bytes = 0;
   PartKind kind = PartKind::Other;
+  // The bytes by layer of the model, ascending; layer -1: outside of layers. They add up to `bytes`. Empty if
+  // the bytes are not counted by layer, as states and workspaces.
+  struct LayerBytes {
+    int64_t layer = -1;
+    int64_t bytes = 0;
+  };
+  std::vector<LayerBytes> layers = {};
 };
 
 struct StageMemory {

@@ -27,9 +27,13 @@ Json when(const StageMemory& memory, StepOps* ops) {
 
 Json stage_json(const StageMemory& s, StepOps* ops) {
   Json contributors = Json::array();
-  for (const MemoryContributor& c : s.contributors)
+  for (const MemoryContributor& c : s.contributors) {
     contributors.push_back(
         {{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
+    for (const auto& [layer, bytes] : c.layers)
+      contributors.back()["layers"].push_back(
+          {{"layer", layer < 0 ? Json() : Json(layer)}, {"bytes", bytes}});
+  }
   return {{"allocated", s.allocated}, {"reserved", s.reserved},  {"in_use", s.in_use},
           {"moment", s.peak_text},    {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
           {"culprits", contributors}};

@@ -69,6 +69,8 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
   for (const KnobChoice& choice : knob.choices) {
     box_->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.value));
   }
+  auto_ = box_->findData(QStringLiteral("auto"));
+  if (auto_ >= 0) auto_label_ = box_->itemText(auto_);
   connect(box_, &QComboBox::activated, this, [this](int index) {
     Q_EMIT edited(box_->itemData(index).toString());
     Q_EMIT finished();
@@ -76,6 +78,11 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
 }
 
 QWidget* ChoiceField::widget() const { return box_; }
+
+void ChoiceField::setAuto(const QString& name) {
+  const QString label = name.isEmpty() ? auto_label_ : tr("Auto (%1)").arg(name);
+  if (auto_ >= 0 && box_->itemText(auto_) != label) box_->setItemText(auto_, label);
+}
 
 void ChoiceField::setInvalidReason(std::function<QString(const QString& value)> invalid_reason) {
   invalid_reason_ = std::move(invalid_reason);

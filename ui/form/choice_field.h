@@ -13,11 +13,14 @@ class ChoiceField : public KnobField {
   ChoiceField(const Knob& knob, QWidget* parent);
   QWidget* widget() const override;
   void show(const QString& value) override;
+  void setAuto(const QString& name) override;
   void setInvalidReason(std::function<QString(const QString& value)> invalid_reason) override;
 
  private:
   void greyInvalidChoices();
   QComboBox* box_;
+  int auto_ = -1;       // index of the choice "auto"; -1: none
+  QString auto_label_;  // its own label
   std::function<QString(const QString& value)> invalid_reason_;
 };
 

@@ -18,6 +18,7 @@
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
+#include "ui/toolkit/issue_line.h"
 
 namespace shardscape::ui {
 namespace {
@@ -25,7 +26,8 @@ namespace {
 // What people say first of a job, after its model and its GPUs.
 constexpr std::string_view kFirst[] = {"accelerator", "seq", "context_length", "batch"};
 
-// Widgets that Tab reaches, in the order in which the layout shows them.
+// Widgets that Tab reaches, in the order in which the layout shows them. The buttons of problems and notes
+// come after the fields of their group: a person who types into field after field never stops at one.
 void add_tab_stops(const QLayout* layout, QVector<QWidget*>& out) {
   for (int i = 0; i < layout->count(); ++i) {
     QLayoutItem* item = layout->itemAt(i);
@@ -33,7 +35,13 @@ void add_tab_stops(const QLayout* layout, QVector<QWidget*>& out) {
     QWidget* widget = item->widget();
     if (!widget) continue;
     if (widget->focusPolicy() & Qt::TabFocus) out << widget;
-    if (widget->layout()) add_tab_stops(widget->layout(), out);
+    if (!widget->layout()) continue;
+    const qsizetype first = out.size();
+    add_tab_stops(widget->layout(), out);
+    if (qobject_cast<KnobGroupBox*>(widget))
+      std::stable_partition(out.begin() + first, out.end(), [](const QWidget* stop) {
+        return !qobject_cast<IssueLine*>(stop->parentWidget());
+      });
   }
 }
 

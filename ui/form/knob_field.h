@@ -20,8 +20,11 @@ class KnobField : public QObject {
   virtual void show(const QString& value) = 0;  // canonical text of the knob
   // True while the person types: show() must not replace the text.
   virtual bool editing() const { return false; }
-  // The placeholder of an empty field, which stands for zero; empty: zero is a number like any other.
-  virtual void setZero(const QString&) {}
+  // The placeholder of an empty field, which stands for zero; empty: zero is a number like any other. unit:
+  // shown after a typed value; may be empty.
+  virtual void setZero(const QString& /*placeholder*/, const QString& /*unit*/) {}
+  // What the choice "auto" stands for: "DGX H100, 8 x NDR InfiniBand"; empty: its own label.
+  virtual void setAuto(const QString&) {}
   // invalid_reason: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
   virtual void setInvalidReason(std::function<QString(const QString& value)>) {}
   void setMark(Mark mark);

@@ -94,7 +94,7 @@ void KnobRow::build() {
   lines->addWidget(idle_line_);
   connectField();
 
-  field_->setZero(text(zero_.text()));
+  field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
   showOthers();
   refresh(baseline_);
@@ -172,7 +172,7 @@ IssueLine* KnobRow::issueLine() {
     issue_ = new IssueLine(this);
     issue_->setVisible(false);
     layout()->addWidget(issue_);
-    setTabOrder(field_->widget(), issue_->fixButton());
+    Q_EMIT grown();
   }
   return issue_;
 }
@@ -199,6 +199,7 @@ void KnobRow::refresh(const QString& baseline) {
   const QString before = std::exchange(idle_, idle ? text(*idle) : QString());
   if (!field_) return;
   const QString value = text(knob_text(session_->design(), knob_));
+  field_->setAuto(text(auto_value(knob_.id, session_->design())));
   // An arriving report must not replace the text that is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   fitField();
@@ -211,7 +212,7 @@ void KnobRow::setZero(const ZeroValue& zero) {
   const QString before = text(zero_.text());
   zero_ = zero;
   if (!field_ || text(zero_.text()) == before) return;
-  field_->setZero(text(zero_.text()));
+  field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
 }
 
@@ -238,7 +239,8 @@ void KnobRow::fitField() {
   const auto* line = qobject_cast<QLineEdit*>(field_->widget());
   if (!line) return;
   const QString shown = line->text().isEmpty() ? line->placeholderText() : line->text();
-  const int wanted = line->fontMetrics().horizontalAdvance(shown) + kLinePadding;
+  const int wanted = line->fontMetrics().horizontalAdvance(shown) + line->textMargins().right() +
+                     kLinePadding;
   field_->widget()->setFixedWidth(std::clamp(wanted, field_width(knob_.type), kWidestLine));
 }
 
@@ -299,17 +301,7 @@ void KnobRow::takeDesign() {
   if (field_) field_->show(text(knob_text(session_->design(), knob_)));
 }
 
-// Errors come before notes. nullptr: the knob has neither.
-const Problem* KnobRow::problem() const {
-  if (const Problem* rejected = session_->rejected(text(knob_.id))) return rejected;
-  const Problem* found = nullptr;
-  for (const Problem& problem : session_->problems()) {
-    if (problem.where != knob_.id) continue;
-    if (problem.severity == Severity::Error) return &problem;
-    if (!found) found = &problem;
-  }
-  return found;
-}
+const Problem* KnobRow::problem() const { return session_->problemOf(text(knob_.id)); }
 
 void KnobRow::showIssue() {
   if (const Problem* found = problem()) return showProblem(*found);

@@ -1,6 +1,7 @@
 #include "ui/form/line_field.h"
 
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QWheelEvent>
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kPauseMs = 400;  // a person who types on pauses less long
+constexpr int kUnitEdge = 9, kUnitGap = 4;  // pixels after and before the unit
+constexpr int kPauseMs = 400;               // a person who types on pauses less long
 
 }  // namespace
 
@@ -45,11 +47,31 @@ QString LineField::typed() const {
   return !zero_.isEmpty() && text.trimmed().isEmpty() ? QStringLiteral("0") : text;
 }
 
-void LineField::setZero(const QString& placeholder) {
+void LineField::setZero(const QString& placeholder, const QString& unit) {
+  if (!unit.isEmpty() && !unit_) {
+    unit_ = new QLabel(line_);
+    unit_->setObjectName(QStringLiteral("unit"));
+    unit_->setProperty("role", "secondary");
+    unit_->setAttribute(Qt::WA_TransparentForMouseEvents);
+    connect(line_, &QLineEdit::textChanged, this, &LineField::placeUnit);
+  }
+  if (unit_) {
+    unit_->setText(unit);
+    placeUnit();
+  }
   if (placeholder == zero_) return;
   zero_ = placeholder;
   line_->setPlaceholderText(zero_);
   if (!typing_) show(value_);
+}
+
+// An empty field has the unit in its placeholder.
+void LineField::placeUnit() {
+  const bool shown = !line_->text().isEmpty() && !unit_->text().isEmpty();
+  const int width = shown ? unit_->sizeHint().width() : 0;
+  unit_->setVisible(shown);
+  unit_->setGeometry(line_->width() - kUnitEdge - width, 0, width, line_->height());
+  line_->setTextMargins(0, 0, shown ? width + kUnitGap : 0, 0);
 }
 
 void LineField::flush() {
@@ -103,6 +125,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
       return true;
     }
   }
+  if (event->type() == QEvent::Resize && unit_) placeUnit();
   if (event->type() == QEvent::Wheel) {
     const auto* wheel = static_cast<QWheelEvent*>(event);
     const int delta = wheel->angleDelta().y();

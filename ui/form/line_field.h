@@ -6,6 +6,7 @@
 
 #include "ui/form/knob_field.h"
 
+class QLabel;
 class QLineEdit;
 
 namespace shardscape::ui {
@@ -17,21 +18,23 @@ class LineField : public KnobField {
   QWidget* widget() const override;
   void show(const QString& value) override;
   bool editing() const override { return typing_; }
-  void setZero(const QString& placeholder) override;
+  void setZero(const QString& placeholder, const QString& unit) override;
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   QString typed() const;
+  void placeUnit();
   void flush();
   void step(int direction, Qt::KeyboardModifiers modifiers, int size);
   const Knob knob_;
   QLineEdit* line_;
-  QString value_;        // canonical, as last shown
-  QString zero_;         // placeholder of an empty field that means zero
-  bool typing_ = false;  // the text differs from the shown value
-  QTimer pause_;         // before typed text takes effect
+  QLabel* unit_ = nullptr;  // inside the line, after its text
+  QString value_;           // canonical, as last shown
+  QString zero_;            // placeholder of an empty field that means zero
+  bool typing_ = false;     // the text differs from the shown value
+  QTimer pause_;            // before typed text takes effect
 };
 
 }  // namespace shardscape::ui

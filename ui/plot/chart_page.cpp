@@ -17,6 +17,7 @@
 #include "ui/plot/stage_chart.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 
@@ -65,13 +66,27 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   layout->addLayout(top);
   layout->addSpacing(8);
 
-  chart_ = new StageChart(this);
-  layout->addWidget(chart_, 1);
-  layout->addSpacing(6);
+  splitter_ = new PageSplitter(name, this);
+  layout->addWidget(splitter_, 1);
+  auto* pictures = new QWidget;
+  pictures_ = new QVBoxLayout(pictures);
+  pictures_->setContentsMargins(0, 0, 0, 0);
+  pictures_->setSpacing(0);
+  chart_ = new StageChart(pictures);
+  pictures_->addWidget(chart_, 1);
+  splitter_->addWidget(pictures);
+  makeTables();
+}
 
-  auto* between = new QHBoxLayout;
+// The lower part of the page: caption, buttons and tables.
+void ChartPage::makeTables() {
+  auto* tables = new QWidget;
+  tables_ = new QVBoxLayout(tables);
+  tables_->setContentsMargins(0, 0, 0, 0);
+  tables_->setSpacing(4);
+  between_ = new QHBoxLayout;
   caption_ = new ElidedLabel(this, Theme::instance().uiFont());
-  between->addWidget(caption_, 1);
+  between_->addWidget(caption_, 1);
   comparison_button_ = new QPushButton(tr("Side by side"), this);
   comparison_button_->setObjectName(QStringLiteral("comparison_table_button"));
   comparison_button_->setCheckable(true);
@@ -79,21 +94,21 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   comparison_button_->setToolTip(
       tr("Switches between the table of all compared designs and the table of the current design"));
   connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
-  between->setSpacing(8);
-  between->addWidget(comparison_button_);
-  between->addWidget(new RankSpinBox(state_, this));
-  layout->addLayout(between);
-  layout->addSpacing(4);
-  table_ = new ChartTable(this);
-  table_->setAccessibleName(tr("Table: %1").arg(title));
-  layout->addWidget(table_);
-  comparison_table_ = new ChartTable(this);
-  comparison_table_->setAccessibleName(tr("Table of designs side by side: %1").arg(title));
+  between_->setSpacing(8);
+  between_->addWidget(comparison_button_);
+  between_->addWidget(new RankSpinBox(state_, this));
+  tables_->addLayout(between_);
+  table_ = new ChartTable(tables);
+  table_->setAccessibleName(tr("Table: %1").arg(title_));
+  tables_->addWidget(table_);
+  comparison_table_ = new ChartTable(tables);
+  comparison_table_->setAccessibleName(tr("Table of designs side by side: %1").arg(title_));
   comparison_model_ = new BarComparisonModel(this);
   comparison_table_->setTable(comparison_model_);
-  layout->addWidget(comparison_table_);
+  tables_->addWidget(comparison_table_);
   comparison_table_->hide();
   comparison_button_->hide();
+  splitter_->addWidget(tables);
 }
 
 // The bars of the present design and of every pinned design that can run.
@@ -109,18 +124,18 @@ BarData ChartPage::pairedBars(const Report& report) {
   return data;
 }
 
-void ChartPage::setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table,
+void ChartPage::setAlternative(const QString& name, const QString& title, QWidget* chart, ChartTable* table,
                                const QList<QWidget*>& bars_only) {
   alternative_ = {title, chart, table, bars_only};
   switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), name}, this);
   controls_->insertWidget(0, switch_);
   connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setAlternativeShown(index == 1); });
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->insertWidget(column->indexOf(chart_) + 1, chart, 1);
-  if (table) column->addWidget(table);
-  for (QWidget* widget : {chart, table})
-    if (widget) widget->hide();
-  notice_->raise();  // covers the alternative chart too
+  pictures_->insertWidget(pictures_->indexOf(chart_) + 1, chart, 1);
+  chart->hide();
+  if (table) {
+    tables_->addWidget(table);
+    table->hide();
+  }
 }
 
 void ChartPage::setAlternativeShown(bool shown) {
@@ -133,8 +148,25 @@ void ChartPage::setAlternativeShown(bool shown) {
   alternative_.chart->setVisible(shown);
   setTitle(shown ? alternative_.title : bars_title_);
   alternativeToggled();
+  fitTable();
   explainAgain();
 }
+
+void ChartPage::setPanel(const QString& name, const QString& tip, QWidget* panel) {
+  panel_ = panel;
+  panel_button_ = new QPushButton(name, tables_->parentWidget());
+  panel_button_->setCheckable(true);
+  panel_button_->setToolTip(tip);
+  between_->insertWidget(1, panel_button_);  // after the caption
+  tables_->addWidget(panel, 1);
+  panel->hide();
+  connect(panel_button_, &QPushButton::toggled, this, [this] {
+    placeTables();
+    fitTable();
+  });
+}
+
+void ChartPage::setPanelShown(bool shown) { panel_button_->setChecked(shown); }
 
 const Simulation* ChartPage::simulationOf(const Report& report) const {
   for (const ComparedDesign& of : compared_designs_)  // may have been unpinned since
@@ -153,11 +185,13 @@ const StageReport& ChartPage::stageOf(const Report& report) const {
 
 void ChartPage::placeTables() {
   const bool any = chart_->data().members() > 1, paired = any && comparison_button_->isChecked();
-  const bool wanted = !alternative_shown_ || !alternative_.table;
-  comparison_button_->setVisible(any && wanted);
-  table_->setVisible(wanted && !paired);
-  comparison_table_->setVisible(wanted && paired);
-  if (alternative_.table) alternative_.table->setVisible(alternative_shown_);
+  const bool panel = panel_ && panel_button_->isChecked();
+  const bool own = alternative_shown_ && alternative_.table;  // the alternative chart has a table of its own
+  if (panel_) panel_->setVisible(panel);
+  comparison_button_->setVisible(any && !own && !panel);
+  table_->setVisible(!own && !paired && !panel);
+  comparison_table_->setVisible(!own && paired && !panel);
+  if (alternative_.table) alternative_.table->setVisible(own && !panel);
 }
 
 void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
@@ -445,10 +479,18 @@ Picture ChartPage::picture() const {
   return picture;
 }
 
+// Suggests the height of the lower part: what the shown table needs, up to a share of the page.
 void ChartPage::fitTable() {
   const int most = std::max(
       kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
-  for (ChartTable* table : {table_, comparison_table_}) table->setFixedHeight(table->heightUpTo(most));
+  const int above = between_->sizeHint().height() + tables_->spacing();
+  if (panel_ && !panel_->isHidden())
+    return splitter_->suggest({0, above + std::min(most, panel_->sizeHint().height())});
+  const std::initializer_list<ChartTable*> tables{table_, comparison_table_, alternative_.table};
+  const auto shown = std::find_if(tables.begin(), tables.end(),
+                                  [](const ChartTable* table) { return table && !table->isHidden(); });
+  (*shown)->setMinimumHeight((*shown)->heightUpTo(0));  // the header and one row
+  splitter_->suggest({0, above + (*shown)->heightUpTo(most)});
 }
 
 void ChartPage::paintEvent(QPaintEvent*) {

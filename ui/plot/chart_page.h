@@ -14,6 +14,7 @@
 
 class QHBoxLayout;
 class QPushButton;
+class QVBoxLayout;
 
 namespace shardscape::ui {
 
@@ -21,6 +22,7 @@ class BarComparisonModel;
 class ChartNotice;
 class ChartTable;
 class ElidedLabel;
+class PageSplitter;
 class SaveMenu;
 class SegmentedControl;
 class StageChart;
@@ -35,6 +37,10 @@ class ChartPage : public QWidget {
   ChartTable* comparisonTable() const { return comparison_table_; }
   BarComparisonModel* comparisonModel() const { return comparison_model_; }
   QPushButton* comparisonButton() const { return comparison_button_; }
+  // The divider between the pictures and the tables.
+  PageSplitter* splitter() const { return splitter_; }
+  // The button that shows the panel in place of the tables (setPanel).
+  QPushButton* panelButton() const { return panel_button_; }
   ChartNotice* notice() const { return notice_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   virtual Picture picture() const;
@@ -49,9 +55,14 @@ class ChartPage : public QWidget {
              const QList<int>& left_out_columns = {});  // once, from the view's constructor
   // Adds a second chart with a switch "Bars | name". table: shown with this chart instead of the bars' table.
   // bars_only: controls that are hidden with the bars. Call once, after start().
-  void setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table = nullptr,
+  void setAlternative(const QString& name, const QString& title, QWidget* chart, ChartTable* table = nullptr,
                       const QList<QWidget*>& bars_only = {});
   virtual void alternativeToggled() {}
+  // Adds a panel and a button that shows the panel in place of the tables. Call once.
+  void setPanel(const QString& name, const QString& tip, QWidget* panel);
+  void setPanelShown(bool shown);
+  QVBoxLayout* pictures() const { return pictures_; }  // the charts, above the divider
+  void fitTable();                                     // after the rows of a table or a panel have changed
   Session* session() const { return session_; }
   SelectionState* state() const { return state_; }
   const StageReport& stageOf(const Report& report) const;  // the selected stage
@@ -100,7 +111,8 @@ class ChartPage : public QWidget {
  private:
   struct Alternative {
     QString title;
-    QWidget *chart = nullptr, *table = nullptr;
+    QWidget* chart = nullptr;
+    ChartTable* table = nullptr;
     QList<QWidget*> bars_only;
   };
   struct Shown {  // the thing of this view that the inspector shows
@@ -112,6 +124,7 @@ class ChartPage : public QWidget {
   };
   const Report* report() const;
   BarData pairedBars(const Report& report);
+  void makeTables();
   void placeTables();
   void selectBar(int stage, int series);
   void selectComparedBar(int member, int stage, int series);
@@ -130,7 +143,6 @@ class ChartPage : public QWidget {
   std::vector<int> markedRows() const;
   std::vector<BarMark> markedComparedBars() const;
   Shown shownOfSelection() const;  // the one selected thing of this view, else the stage
-  void fitTable();
 
   SelectionState* state_;
 
@@ -138,11 +150,16 @@ class ChartPage : public QWidget {
   QString bars_title_, title_, name_;
   ElidedLabel* heading_;
   QHBoxLayout* controls_;
+  PageSplitter* splitter_;
+  QVBoxLayout *pictures_ = nullptr, *tables_ = nullptr;
+  QHBoxLayout* between_ = nullptr;  // caption and buttons above the tables
   StageChart* chart_;
   ElidedLabel* caption_;
   ChartTable *table_, *comparison_table_;
   BarComparisonModel* comparison_model_;
   QPushButton* comparison_button_;
+  QWidget* panel_ = nullptr;
+  QPushButton* panel_button_ = nullptr;
   Alternative alternative_;
   SegmentedControl* switch_ = nullptr;
   bool alternative_shown_ = false;

@@ -5,6 +5,7 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QPainter>
 #include <QScopedValueRollback>
 #include <QScrollBar>
@@ -14,20 +15,22 @@
 #include <utility>
 
 #include "ui/plot/table_model.h"
+#include "ui/toolkit/contrast.h"
 #include "ui/toolkit/glossary.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kRowHeight = 26;
+constexpr int kRowHeight = 26, kEditorWidth = 150;
 constexpr int kCellMargin = 7,
               kLeastMargin = 3;  // on each side of a cell; the second if columns would not fit
 constexpr int kLeastText = 72;   // of a text column: shorter texts end in "…" and are whole in the tool tip
 constexpr int kGoodText = 150;   // margins shrink before texts are cut below this width
 
 // Paints cells: hairlines between rows, the selected row in the soft accent, marked cells with a frame,
-// alarms in the colour for problems, changes for the better in the colour for good.
+// alarms in the colour for problems, changes for the better in the colour for good, set values in the accent.
+// Also edits cells.
 class RowDelegate : public QStyledItemDelegate {
  public:
   RowDelegate(const int& margin, ChartTable* table)
@@ -45,7 +48,9 @@ class RowDelegate : public QStyledItemDelegate {
     painter->setFont(item.font);
     painter->setPen(index.data(TableModel::AlarmRole).toBool()  ? colors.bad
                     : index.data(TableModel::GoodRole).toBool() ? colors.good
-                                                                : colors.text);
+                    : index.data(TableModel::SetRole).toBool()
+                        ? readable(colors.accent, selected ? colors.accent_soft : colors.ground)
+                        : colors.text);
     const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
     painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
     const auto& cells = table_->markedCells();
@@ -58,6 +63,22 @@ class RowDelegate : public QStyledItemDelegate {
     painter->drawRect(QRectF(item.rect).adjusted(1, 2, -2, -3));
   }
 
+  QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem&,
+                        const QModelIndex& index) const override {
+    return table_->makeEditor(parent, index);
+  }
+  void setEditorData(QWidget*, const QModelIndex&) const override {}  // the maker has filled the editor
+  void setModelData(QWidget* editor, QAbstractItemModel*, const QModelIndex& index) const override {
+    table_->commit(index, *qobject_cast<QLineEdit*>(editor));
+  }
+  // The editor is as wide as a field of the form.
+  void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
+                            const QModelIndex&) const override {
+    QRect room = option.rect;
+    room.setLeft(std::min(room.left(), room.right() - kEditorWidth));
+    editor->setGeometry(room);
+  }
+
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QStyleOptionViewItem item = option;
     initStyleOption(&item, index);
@@ -66,7 +87,7 @@ class RowDelegate : public QStyledItemDelegate {
 
  private:
   const int& margin_;  // of the table
-  const ChartTable* table_;
+  ChartTable* table_;
 };
 
 // Paints the header: small captions over a hairline, and a mark at the sorted column.
@@ -206,6 +227,27 @@ void ChartTable::leaveOut(const QList<int>& columns) {
   for (const int column : left_out_) setColumnHidden(column, false);
   left_out_ = columns;
   fitColumns();
+}
+
+void ChartTable::setEditor(int column, MakeEditor make) {
+  edited_column_ = column;
+  make_editor_ = std::move(make);
+  setEditTriggers(NoEditTriggers);  // the whole row reacts, below and in keyPressEvent()
+  connect(this, &QTableView::doubleClicked, this,
+          [this](const QModelIndex& index) { editRow(sorted_->mapToSource(index).row()); });
+}
+
+void ChartTable::editRow(int source_row) {
+  const QModelIndex index = sorted_->mapFromSource(sorted_->sourceModel()->index(source_row, edited_column_));
+  if (make_editor_ && index.flags() & Qt::ItemIsEditable) edit(index);
+}
+
+QWidget* ChartTable::makeEditor(QWidget* parent, const QModelIndex& index) const {
+  return make_editor_ ? make_editor_(parent, sorted_->mapToSource(index).row()) : nullptr;
+}
+
+void ChartTable::commit(const QModelIndex& index, const QLineEdit& editor) {
+  Q_EMIT edited(sorted_->mapToSource(index).row(), editor.text());
 }
 
 void ChartTable::chooseRow(int row) {
@@ -367,6 +409,8 @@ void ChartTable::keyPressEvent(QKeyEvent* event) {
     event->accept();
     return;
   }
+  if (event->key() == Qt::Key_F2 && make_editor_ && currentIndex().isValid())
+    return editRow(sorted_->mapToSource(currentIndex()).row());
   // Return shows the row in the inspector again.
   if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid()) {
     chooseRow(currentIndex().row());

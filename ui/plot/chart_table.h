@@ -2,9 +2,11 @@
 #pragma once
 
 #include <QTableView>
+#include <functional>
 #include <utility>
 #include <vector>
 
+class QLineEdit;
 class QSortFilterProxyModel;
 
 namespace shardscape::ui {
@@ -31,6 +33,14 @@ class ChartTable : public QTableView {
   // The selected rows (all rows if none is selected), as shown or raw. Columns of the export only are left
   // out. Spare columns are included, even if hidden for lack of room.
   QString copyText(CopyAs as) const;
+  // Lets a person change the cells of a column, by double click or F2, where the model's flags allow it.
+  // make: the editor of a row. edited() has the text.
+  using MakeEditor = std::function<QLineEdit*(QWidget* parent, int source_row)>;
+  void setEditor(int column, MakeEditor make);
+  void editRow(int source_row);
+  // For the delegate: an editor of the cell, and its text.
+  QWidget* makeEditor(QWidget* parent, const QModelIndex& index) const;
+  void commit(const QModelIndex& index, const QLineEdit& editor);
   // Fits columns to their contents. If the table is too narrow, first margins shrink, texts are elided and
   // spare columns are hidden; only then does the table scroll. If it is too wide, trailing text columns take
   // the rest, or number columns share it.
@@ -45,6 +55,7 @@ class ChartTable : public QTableView {
 
  Q_SIGNALS:
   void rowSelected(int source_row);  // by mouse or keyboard
+  void edited(int source_row, const QString& text);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -60,6 +71,8 @@ class ChartTable : public QTableView {
   void setSpareHidden(bool hidden);
   QModelIndex withShownColumn(const QModelIndex& index) const;
   QSortFilterProxyModel* sorted_;
+  MakeEditor make_editor_;
+  int edited_column_ = -1;
   QList<int> left_out_;
   std::vector<std::pair<int, int>> marked_cells_;
   int margin_;  // on each side of a cell

@@ -67,6 +67,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case RawRole: return cell.raw;
     case AlarmRole: return cell.alarm;
     case GoodRole: return cell.good;
+    case SetRole: return cell.set;
     default: return {};
   }
 }

@@ -25,6 +25,7 @@ struct TableCell {
   bool strong = false;
   bool alarm = false;  // a value that does not fit
   bool good = false;   // a change for the better
+  bool set = false;    // a value that the design sets in place of a default
 };
 
 TableCell text_cell(const QString& text, const QString& raw = {});
@@ -34,7 +35,7 @@ class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   // Cells and horizontal headers have RawRole, headers also SpareRole.
-  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole, GoodRole };
+  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole, GoodRole, SetRole };
 
   using QAbstractTableModel::QAbstractTableModel;
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -101,6 +101,18 @@ const Problem* Session::rejected(const QString& id) const {
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
 }
 
+const Problem* Session::problemOf(const QString& id) const {
+  if (const Problem* typed = rejected(id)) return typed;
+  const std::string where = id.toStdString();
+  const Problem* found = nullptr;
+  for (const Problem& problem : problems_) {
+    if (problem.where != where) continue;
+    if (problem.severity == Severity::Error) return &problem;
+    if (!found) found = &problem;
+  }
+  return found;
+}
+
 const Simulation* Session::simulationOf(const Report& report) const {
   if (estimate_ && estimate_->report.get() == &report) return estimate_->simulation.get();
   for (const PinnedDesign& pinned : comparisons_->all())

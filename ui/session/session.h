@@ -66,9 +66,11 @@ class Session : public QObject {
   void typeKnob(const QString& id, const QString& text);
   bool hasRejectedText() const;  // some field has a rejected text, so the results are of an earlier text
   const Problem* rejected(const QString& id) const;  // the problem of the typed text; nullptr: no problem
-  void revertTyping(const QString& id);              // restores the value from before the typing
-  void dropRejected(const QString& id);              // drops the rejected text; the value stays
-  void applyFix(const Fix& fix);                     // one undo step
+  // The problem of the knob: of its typed text, else an error of the design, else a note; nullptr: none.
+  const Problem* problemOf(const QString& id) const;
+  void revertTyping(const QString& id);  // restores the value from before the typing
+  void dropRejected(const QString& id);  // drops the rejected text; the value stays
+  void applyFix(const Fix& fix);         // one undo step
   // One undo step. Knobs that do not fit the model are adapted (signal adapted()). A later model that they
   // fit restores them.
   // published_layout: sets the knobs of the preset's published layout, if it has one.

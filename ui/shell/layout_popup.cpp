@@ -1,6 +1,5 @@
 #include "ui/shell/layout_popup.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
@@ -14,6 +13,7 @@
 #include "ui/session/comparisons.h"
 #include "ui/session/layout_finder.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/change_row.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
@@ -192,46 +192,20 @@ void LayoutPopup::addSection(const QString& title) {
 }
 
 void LayoutPopup::addRow(const Row& row) {
-  auto* frame = new QFrame(content_);
-  frame->setObjectName(QStringLiteral("layout_row"));
-  auto* name = new QLabel(row.name, frame);
-  name->setProperty("role", "heading");
-  name->setWordWrap(true);
-  auto* title = new QHBoxLayout;
-  title->setSpacing(8);
-  title->addWidget(name, 1);
-  if (!row.badge.isEmpty()) {
-    auto* badge = new QLabel(row.badge, frame);
-    badge->setProperty("badge", row.fits ? "good" : "plain");
-    title->addWidget(badge, 0, Qt::AlignTop);
-  }
-  auto* words = new QVBoxLayout;
-  words->setSpacing(2);
-  words->addLayout(title);
-  words->addWidget(new QLabel(row.figures, frame));
-  auto* reason = new QLabel(
-      row.reason.isEmpty() ? degrees(*row.design) : degrees(*row.design) + u'\n' + row.reason, frame);
-  reason->setProperty("role", "small");
-  reason->setWordWrap(true);
-  words->addWidget(reason);
+  const QString layout = degrees(*row.design);
+  auto* frame = new ChangeRow({row.name, row.badge, row.fits, row.figures,
+                               row.reason.isEmpty() ? layout : layout + u'\n' + row.reason,
+                               row.figures + QStringLiteral(". ") + row.reason},
+                              content_);
   Design same = *row.design;
   same.name = session_->design().name;
-  const bool current = same == session_->design();
-  auto* button = new QPushButton(current ? tr("Current") : tr("Apply"), frame);
-  button->setEnabled(!current);
+  QPushButton* button = frame->button();
+  if (same == session_->design()) frame->setCurrent();
   button->setProperty("primary", apply_.isEmpty());
-  button->setAutoDefault(true);
-  button->setAccessibleName(tr("Apply: %1").arg(row.name));
-  button->setAccessibleDescription(row.figures + QStringLiteral(". ") + row.reason);
   button->installEventFilter(this);
   const auto& design = *row.design;
   connect(button, &QPushButton::clicked, this,
           [this, design, undo_text = row.undo_text] { apply(design, undo_text); });
-  auto* line = new QHBoxLayout(frame);
-  line->setContentsMargins(12, 9, 10, 9);
-  line->setSpacing(14);
-  line->addLayout(words, 1);
-  line->addWidget(button, 0, Qt::AlignVCenter);
   apply_ << button;
   rows_->addWidget(frame);
 }

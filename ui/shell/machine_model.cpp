@@ -21,7 +21,7 @@ void MachineModel::setMachine(const std::vector<MachineSection>& sections) {
     for (const MachineValue& v : section.values) {
       values_.push_back(v);
       TableCell amount = v.number ? real_cell(*v.number, text_of(v.value)) : text_cell(text_of(v.value));
-      amount.strong = v.origin == ValueOrigin::Design;
+      amount.strong = amount.set = v.origin == ValueOrigin::Design;
       rows.push_back({text_cell(text_of(section.title)), text_cell(text_of(v.label), text_of(v.key)),
                       std::move(amount), text_cell(text_of(v.unit)),
                       text_cell(originText(v.origin), text_of(origin_name(v.origin))),
@@ -37,6 +37,12 @@ void MachineModel::setMachine(const std::vector<MachineSection>& sections) {
               "assumption of the program")},
           {tr("Source"), QStringLiteral("source"), false, {}}},
          std::move(rows));
+}
+
+Qt::ItemFlags MachineModel::flags(const QModelIndex& index) const {
+  Qt::ItemFlags flags = TableModel::flags(index);
+  if (index.isValid() && index.column() == Value && knob(index.row())) flags |= Qt::ItemIsEditable;
+  return flags;
 }
 
 }  // namespace shardscape::ui

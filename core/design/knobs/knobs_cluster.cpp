@@ -30,7 +30,7 @@ std::vector<KnobChoice> accelerator_choices() {
 }
 
 std::vector<KnobChoice> network_choices() {
-  std::vector<KnobChoice> choices{{"auto", "Auto: default of the accelerator"}};
+  std::vector<KnobChoice> choices{{"auto", "Auto (default of the accelerator)"}};
   for (const NetworkEntry& item : networks()) choices.push_back({item.id, item.name});
   return choices;
 }

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "design/knobs/knobs.h"
 #include "design/knobs/machine_table.h"
+#include "hardware/network_catalogue.h"
 
 namespace shardscape {
 namespace {
@@ -71,6 +71,10 @@ constexpr DesignRow kDesignRows[] = {
      [](const Design&) {
        return ZeroValue{"no limit", "", "no token is dropped"};
      }},
+    {"window",
+     [](const Design&) {
+       return ZeroValue{"no window", "", "attention reads the whole sequence"};
+     }},
     {"images",
      [](const Design&) {
        return ZeroValue{"none", "", "text-only sequences"};
@@ -102,6 +106,18 @@ std::string number_text(double value) {
 }
 
 }  // namespace
+
+const Knob* machine_knob(std::string_view key) {
+  const auto row = std::find_if(std::begin(kMachineRows), std::end(kMachineRows),
+                                [&](const MachineRow& of) { return of.key == key; });
+  return row == std::end(kMachineRows) ? nullptr : find_knob(row->knob);
+}
+
+std::string auto_value(std::string_view knob, const Design& design) {
+  if (knob != "network") return {};
+  const NetworkEntry* network = default_network(design.cluster.accelerator);
+  return network ? network->name : std::string();
+}
 
 bool zero_means_unset(std::string_view knob) {
   const auto is_it = [&](const auto& row) { return row.knob == knob; };

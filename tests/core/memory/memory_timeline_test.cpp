@@ -310,6 +310,15 @@ class MemoryTimelineTest : public QObject {
       for (const MemoryContributor& c : stage.contributors) {
         QVERIFY2(c.bytes > 0, c.name.c_str());
         sum[static_cast<size_t>(c.category)] += c.bytes;
+        // Bytes by layer, of the layers of this stage.
+        int64_t by_layer = 0, before = -2;
+        for (const auto& [layer, bytes] : c.layers) {
+          QVERIFY2(bytes > 0 && layer > before, c.name.c_str());
+          by_layer += bytes;
+          before = layer;
+        }
+        if (!c.layers.empty()) QCOMPARE(by_layer, c.bytes);
+        if (c.name.ends_with(", saved for the backward")) QVERIFY2(!c.layers.empty(), c.name.c_str());
       }
       QCOMPARE(sum, stage.at_peak);
       QCOMPARE(stage.allocated + stage.at_peak[static_cast<size_t>(MemoryCategory::Runtime)], stage.in_use);

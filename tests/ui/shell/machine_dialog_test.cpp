@@ -16,6 +16,7 @@
 #include "ui/shell/machine_model.h"
 #include "ui/shell/main_window.h"
 #include "ui/toolkit/copy_label.h"
+#include "ui/toolkit/issue_line.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -35,6 +36,11 @@ class MachineDialogTest : public WindowTest {
     for (int row = 0; row < table()->model()->rowCount(); ++row)
       if (cell(row, MachineModel::Name) == name) return row;
     return -1;
+  }
+  QLineEdit* editor() { return table()->findChild<QLineEdit*>("machine_editor"); }
+  QLineEdit* edit() {
+    QTest::keyClick(table(), Qt::Key_F2);
+    return editor();
   }
   bool says(const QString& text) { return labelSays(dialog(), text); }
 
@@ -88,6 +94,68 @@ class MachineDialogTest : public WindowTest {
     window_->form()->focusKnob("rails");  // scrolls the group into view
     QTest::mouseClick(link, Qt::LeftButton);
     QVERIFY(dialog() && dialog()->isVisible());
+  }
+
+  // F2 edits the value in the unit of its setting; one undo step. Ctrl+Delete and Reset take it back.
+  void aValueIsEditedInTheTable() {
+    QTest::keyClick(window_.get(), Qt::Key_F9);
+    const int row = row_of("Scale-up latency");
+    const QString before = cell(row, MachineModel::Value);
+    table()->setCurrentIndex(table()->model()->index(row, MachineModel::Name));
+    QVERIFY(dialog()->editButton()->isEnabled() && !dialog()->resetButton()->isEnabled());
+    const int steps = session_->undoStack()->count();
+    QLineEdit* editor = edit();
+    QVERIFY(editor && editor->text().isEmpty() && editor->placeholderText().endsWith(" ns"));
+    QVERIFY(editor->accessibleName().contains("Scale-up latency"));
+    QTest::keyClicks(editor, "1500");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QTRY_COMPARE(session_->design().cluster.scaleup_latency, 1500);
+    QCOMPARE(session_->undoStack()->count(), steps + 1);
+    QCOMPARE(cell(row, MachineModel::Value), QString("1.5"));
+    QCOMPARE(cell(row, MachineModel::Origin), QString("This design"));
+    QVERIFY(table()->model()->index(row, MachineModel::Value).data(TableModel::SetRole).toBool());
+    QVERIFY(dialog()->resetButton()->isEnabled());
+    QTest::mouseClick(dialog()->resetButton(), Qt::LeftButton);
+    QCOMPARE(session_->design().cluster.scaleup_latency, 0);
+    QCOMPARE(cell(row, MachineModel::Value), before);
+    QVERIFY(!table()->model()->index(row, MachineModel::Value).data(TableModel::SetRole).toBool());
+  }
+
+  // The checks and messages of the form. A measured value has no setting.
+  void aWrongTextIsRefused() {
+    QTest::keyClick(window_.get(), Qt::Key_F9);
+    const int row = row_of("NIC bandwidth");
+    table()->setCurrentIndex(table()->model()->index(row, MachineModel::Name));
+    QTest::keyClicks(edit(), "many");
+    QTest::keyClick(editor(), Qt::Key_Return);
+    QTRY_VERIFY(dialog()->issue()->isVisible());
+    const std::optional<Problem> same = session_->setKnob("nic_bandwidth", "many");
+    QVERIFY(dialog()->issue()->text().contains(QString::fromStdString(same->what)));
+    QCOMPARE(session_->design().cluster.nic_bandwidth, 0);
+    QTRY_VERIFY(!editor());
+    QTest::keyClick(edit(), Qt::Key_Escape);
+    QTRY_VERIFY(!editor());
+    table()->setCurrentIndex(table()->model()->index(row_of("Matrix products, bfloat16"), 0));
+    QVERIFY(!dialog()->issue()->isVisible() && !dialog()->editButton()->isEnabled());
+    QVERIFY(!edit());
+  }
+
+  void everyEditableValueIsASettingOfTheCluster() {
+    MachineModel model;
+    model.setMachine(machine_table(session_->design()));
+    QStringList ids;
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const bool editable = model.index(row, MachineModel::Value).flags() & Qt::ItemIsEditable;
+      QCOMPARE(editable, model.knob(row) != nullptr);
+      QVERIFY(!(model.index(row, MachineModel::Name).flags() & Qt::ItemIsEditable));
+      if (editable) {
+        QCOMPARE(model.knob(row)->group, KnobGroup::Cluster);
+        ids << QString::fromStdString(model.knob(row)->id);
+      }
+    }
+    for (const char* id : {"peak_tflops", "memory_capacity", "memory_bandwidth", "scaleup_bandwidth",
+                           "nic_bandwidth", "scaleup_latency", "network_latency", "board_power"})
+      QVERIFY2(ids.contains(id), id);
   }
 
   void followsTheDesign() {

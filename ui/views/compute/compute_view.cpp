@@ -111,23 +111,12 @@ void ComputeView::fillRoofline() {
   roofline_->setRoofline(session()->report(), std::move(data));
   roofline_->setComparedDesigns(std::move(others));
   markPoints();
-  fitRoofline();
-}
-
-void ComputeView::fitRoofline() {
-  constexpr double kShare = 0.36;
-  roofline_table_->setFixedHeight(
-      roofline_table_->heightUpTo(std::max(96, static_cast<int>(height() * kShare))));
+  fitTable();
 }
 
 void ComputeView::showEvent(QShowEvent* event) {
   ChartPage::showEvent(event);
   fillRoofline();
-}
-
-void ComputeView::resizeEvent(QResizeEvent* event) {
-  ChartPage::resizeEvent(event);
-  fitRoofline();
 }
 
 void ComputeView::explainAgain() { alternativeShown() ? explainPoint() : ChartPage::explainAgain(); }

@@ -51,13 +51,11 @@ class ComputeView : public ChartPage {
   void alternativeToggled() override;
   void followSelection(const QObject* by) override;
   void showEvent(QShowEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   std::vector<FlopsSegment> segments(const Report& report) const;  // in the order of the bars' series
   void showControls();
   void fillRoofline();
-  void fitRoofline();
   void selectPoint();
   void explainPoint();
   void markPoints();

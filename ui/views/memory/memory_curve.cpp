@@ -85,7 +85,6 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   peak_.reset();
   marked_.reset();
   when_.clear();
-  setVisible(estimate_ != nullptr);
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
   fixed_ = total(memory().fixed);

@@ -1,16 +1,22 @@
 #include "ui/views/memory/memory_view.h"
 
 #include <QPainter>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "memory/memory_timeline.h"
 #include "ui/inspector/memory_inspection.h"
 #include "ui/plot/bar_paint.h"
+#include "ui/plot/chart_table.h"
 #include "ui/plot/stage_chart.h"
+#include "ui/session/comparisons.h"
 #include "ui/session/memory_advisor.h"
 #include "ui/session/memory_problem.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/memory/advice_list.h"
+#include "ui/views/memory/memory_treemap.h"
+#include "ui/views/memory/peak_tensors_model.h"
 #include "ui/views/memory/stage_memory_model.h"
 
 namespace shardscape::ui {
@@ -50,14 +56,34 @@ MemoryView::MemoryView(SelectionState* state, QWidget* parent)
   const auto fade = [this, staleness] { setDimmed(curve_, staleness->stale() && session()->current()); };
   connect(staleness, &Staleness::changed, this, fade);
   connect(session(), &Session::reportChanged, this, fade);
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->setStretchFactor(chart(), 3);
-  column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
+  pictures()->setStretchFactor(chart(), 3);
+  pictures()->addWidget(curve_, 2);
+  advice_list_ = new AdviceList(this);
+  setPanel(tr("What would help"), tr("Lists changes of one setting that save memory, and applies them"),
+           advice_list_);
   start(model_);
+  treemap_ = new MemoryTreemap(this);
+  tensors_model_ = new PeakTensorsModel(this);
+  tensors_table_ = new ChartTable(this);
+  tensors_table_->setAccessibleName(tr("Table: tensors at the peak"));
+  tensors_table_->setTable(tensors_model_);
+  setAlternative(tr("Treemap"), tr("Memory at the peak, by tensors and layer"), treemap_, tensors_table_);
+  connect(treemap_, &MemoryTreemap::tileSelected, this, &MemoryView::selectTile);
+  connect(tensors_table_, &ChartTable::rowSelected, this, [this](int row) {
+    treemap_->select(row);
+    selectTile(row);
+  });
+  for (const auto signal : {&Session::reportChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &MemoryView::fillTreemap);
+  connect(panelButton(), &QPushButton::clicked, this, [this] { panel_chosen_ = true; });
+  connect(advice_list_, &AdviceList::applied, session(), &Session::applyFix);
+  for (const auto signal : {&Session::designChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &MemoryView::fillAdvice);
   connect(session(), &Session::estimateChanged, this, &MemoryView::followEstimate);
   connect(state, &SelectionState::stageChanged, this, &MemoryView::followEstimate);
   connect(session(), &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
   connect(advice(), &MemoryAdvisor::ready, this, [this] {
+    fillAdvice();
     if (isVisible() && showsOwn()) explainAgain();
   });
 }
@@ -68,9 +94,89 @@ void MemoryView::followEstimate() {
   const std::shared_ptr<const Estimate> estimate = session()->estimate();
   if (!isVisible() || !estimate || estimate->report != session()->report()) return;
   curve_->setEstimate(estimate, state()->stage());
+  showCurve();
   comparison_.show({state()->stage(), static_cast<int>(estimate->report->stages.size())});
   placeComparedDesigns();
   if (session()->estimated()) advice()->request(estimate);
+  fillAdvice();
+}
+
+// The curve belongs to the bars.
+void MemoryView::showCurve() { curve_->setVisible(!alternativeShown() && !curve_->points().empty()); }
+
+void MemoryView::alternativeToggled() {
+  showCurve();
+  fillTreemap();
+}
+
+// The treemap shows the stage with the most bytes.
+void MemoryView::fillTreemap() {
+  if (!alternativeShown() || !filled() || filled() != session()->report().get()) return;
+  treemap_->setReport(session()->report(), filled()->memory->peak_stage, session()->units());
+  setTitle(tr("Memory of stage %1 at its peak, by tensors and layer").arg(treemap_->memory().stage));
+  tensors_model_->setTiles(treemap_->memory(), treemap_->tiles(), session()->units());
+  tensors_table_->fitColumns();
+  markTiles();
+  fitTable();
+}
+
+void MemoryView::markTiles() {
+  if (!treemap_->shows(filled())) return;
+  std::vector<char> marked;
+  std::vector<int> rows;
+  for (const PeakTile& tile : treemap_->tiles()) {
+    marked.push_back(belongs(*filled(), treemap_->memory(), tile, state()->resolvedSelection()));
+    if (marked.back()) rows.push_back(static_cast<int>(marked.size()) - 1);
+  }
+  treemap_->setMarked(std::move(marked));
+  tensors_table_->showRow(treemap_->selected(), rows);
+}
+
+void MemoryView::selectTile(int tile) {
+  if (!treemap_->shows(filled()) || filled() != session()->report().get()) return;
+  state()->selectInAllViews(
+      tile < 0 ? Selection{}
+               : selection_of(*filled(), treemap_->memory(), treemap_->tiles()[static_cast<size_t>(tile)]),
+      this);
+  markTiles();
+  explainTile();
+}
+
+void MemoryView::explainTile() {
+  const int tile = treemap_->selected();
+  if (!isVisible() || !filled()) return;
+  if (tile < 0 || !treemap_->shows(filled())) return ChartPage::explainAgain();
+  const StageMemory& memory = treemap_->memory();
+  const PeakTile& of = treemap_->tiles()[static_cast<size_t>(tile)];
+  const MemoryCategory category = memory.contributors[static_cast<size_t>(of.contributor)].category;
+  Inspection out = inspect_memory(*filled(), filled()->stages[static_cast<size_t>(memory.stage)], category,
+                                  session()->units());
+  out.figures.prepend({tr("At the peak"), treemap_->textOf(of)});
+  out.subtitle = out.title;
+  out.title = treemap_->nameOf(of);
+  state()->inspect(out);
+}
+
+void MemoryView::explainAgain() { alternativeShown() ? explainTile() : ChartPage::explainAgain(); }
+
+void MemoryView::followSelection(const QObject* by) {
+  if (by != this) treemap_->select(-1);
+  ChartPage::followSelection(by);
+  if (by == this || !alternativeShown()) return;
+  markTiles();
+  if (isVisible() && by != state()) explainTile();
+}
+
+// After an edit the rows of the earlier design stay, without effect, until the new advice is computed. A
+// design that does not fit shows the list at once, unless the person has chosen.
+void MemoryView::fillAdvice() {
+  const bool advised = filled() && session()->estimated() && advice()->isFor(session()->estimate().get());
+  advice_list_->setEnabled(advised);
+  if (!advised || !isVisible()) return;
+  advice_list_->setAdvice(&advice()->advice(), session()->units());
+  const bool wanted = !filled()->memory->fits && !advice()->advice().empty();
+  if (!panel_chosen_) setPanelShown(wanted && session()->comparisons()->all().empty());
+  fitTable();
 }
 
 // Without step times the designs have no common time axis.
@@ -82,7 +188,7 @@ void MemoryView::placeComparedDesigns() {
       curves.back().member = one.member;
     }
   // In a comparison the curve gets more height.
-  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  pictures()->setStretchFactor(chart(), curves.empty() ? 3 : 2);
   curve_->setComparedDesigns(std::move(curves));
   fitCurve();
 }
@@ -104,6 +210,11 @@ void MemoryView::showEvent(QShowEvent* event) {
 }
 
 Picture MemoryView::picture() const {
+  if (alternativeShown()) {
+    Picture picture = treemap_->picture(title(), pictureName(u"memory-treemap"));
+    picture.csv = [this] { return csv_text(*tensors_model_); };
+    return picture;
+  }
   Picture picture = ChartPage::picture();
   if (curve_->isHidden()) return picture;
   // The picture has the curve below the bars, as the view does.

@@ -38,7 +38,11 @@ class ZeroValueTest : public QObject {
     design.cluster.peak_tflops = 500;
     QCOMPARE(at(design, "peak_tflops"), std::string("989.4 TFLOP/s"));
     QCOMPARE(at(design, "etp"), "tp = " + std::to_string(design.parallel.tp));
+    QCOMPARE(at(design, "window"), std::string("no window"));
+    QCOMPARE(auto_value("network", design), std::string("DGX H100, 8 x NDR InfiniBand"));
+    QCOMPARE(auto_value("in_network_reduction", design), std::string());
     design.cluster.accelerator = "no such device";
+    QCOMPARE(auto_value("network", design), std::string());
     QCOMPARE(at(design, "peak_tflops"), std::string("none"));
   }
 };
