@@ -145,7 +145,7 @@ QString ImportDialog::problemText() const {
 }
 
 void ImportDialog::apply() {
-  session_->adoptModel(result_.model, text(result_.name), tr("Import %1").arg(text(result_.name)));
+  session_->importModel(result_.model, text(result_.name));
   accept();
 }
 

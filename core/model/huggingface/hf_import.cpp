@@ -1,6 +1,7 @@
 #include "model/huggingface/hf_import.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model/huggingface/families/towers.h"
 #include "model/huggingface/nearest_family.h"
@@ -129,7 +130,16 @@ void name_it(ImportResult& result, const HfReader& reader) {
   std::string path = reader.text_or("_name_or_path", "");
   while (path.ends_with('/')) path.pop_back();
   result.name = path.substr(path.rfind('/') + 1);
-  if (result.name.empty()) result.name = "Imported " + result.model_type;
+}
+
+// Name of a model that its file leaves unnamed: "mine" for mine.json and mine_config.json, otherwise the
+// type.
+std::string usual_name(const std::string& where, const std::string& model_type) {
+  std::string name = std::filesystem::path(where).stem().string();
+  constexpr std::string_view kConfig = "config";
+  if (name.ends_with(kConfig)) name.resize(name.size() - kConfig.size());
+  while (name.ends_with('_') || name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  return name.empty() ? model_type : name;
 }
 
 void read_model(HfReader& file, ImportResult& result) {
@@ -188,6 +198,7 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     const JsonFile file(text, where, JsonDialect::Python);
     HfReader reader(file, result);
     read_model(reader, result);
+    if (result.name.empty()) result.name = usual_name(where, result.model_type);
   } catch (const DataError& error) {
     result.problems.push_back(error.problem);
   } catch (const json::exception& error) {

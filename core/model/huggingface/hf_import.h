@@ -17,7 +17,7 @@ struct ImportField {
 
 struct ImportResult {
   std::string model_type;  // "llama"
-  std::string name;        // of the preset with equal sizes, otherwise from the file
+  std::string name;        // of the preset with equal sizes, otherwise from the text or the name of the file
   ModelSpec model;         // `preset` is the preset with equal sizes, empty without one
   int64_t context = 0;     // longest sequence that the file states; 0: not stated
   std::vector<ImportField> recognised, assumed, ignored;

@@ -1,17 +1,22 @@
 // Import of a config.json by menu and drop, with preview. The searchable list of models.
 #include <QAbstractItemModelTester>
 #include <QDropEvent>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
 #include <QStandardItemModel>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
 #include <memory>
 
 #include "model/library.h"
 #include "offscreen.h"
+#include "ui/shell/document.h"
 #include "ui/shell/import_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/preset_box.h"
@@ -28,9 +33,10 @@ class ImportDialogTest : public WindowTest {
 
  private:
   ImportDialog* dialog() { return window_->findChild<ImportDialog*>(); }
-  void drop(const char* name) {
+  void drop(const char* name) { dropFile(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json"); }
+  void dropFile(const QString& path) {
     QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json")});
+    data.setUrls({QUrl::fromLocalFile(path)});
     QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window_.get(), &enter);
     QVERIFY(enter.isAccepted());
@@ -41,6 +47,17 @@ class ImportDialogTest : public WindowTest {
     QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton);
   }
   bool says(const QString& text) { return labelSays(dialog(), text); }
+  // Writes a changed copy of a file of tests/data/hf.
+  QString changedFile(const char* name, const QJsonObject& changes) {
+    QFile from(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json");
+    if (!from.open(QIODevice::ReadOnly)) return {};
+    QJsonObject object = QJsonDocument::fromJson(from.readAll()).object();
+    for (auto it = changes.begin(); it != changes.end(); ++it) object[it.key()] = it.value();
+    QFile to(folder_.filePath(QString("my-") + name + ".json"));
+    const QByteArray json = QJsonDocument(object).toJson();
+    return to.open(QIODevice::WriteOnly) && to.write(json) == json.size() ? to.fileName() : QString();
+  }
+  QTemporaryDir folder_;
 
  private Q_SLOTS:
   void init() { openWindow(); }
@@ -64,6 +81,43 @@ class ImportDialogTest : public WindowTest {
     QVERIFY(session_->design().parallel == before.parallel && session_->design().cluster == before.cluster);
     window_->actions().undo->trigger();
     QVERIFY(session_->design() == before);
+  }
+
+  // A model without a preset has its name in the box, also after a save, and stays in the list.
+  void anImportedModelIsNamedAndStaysInTheList() {
+    dropFile(changedFile("gemma-2b", {{"num_hidden_layers", 20}}));
+    QVERIFY(dialog());
+    click("import_apply");
+    QTRY_VERIFY(!dialog());
+    QCOMPARE(session_->design().model.layers, int64_t{20});
+    auto* box = window_->findChild<PresetBox*>();
+    QCOMPARE(box->currentText(), QString("my-gemma-2b, imported"));
+
+    const QString path = folder_.filePath("study.json");
+    QVERIFY(window_->document()->savePath(path));
+    QVERIFY(window_->document()->openPath(path));
+    QCOMPARE(box->currentText(), QString("my-gemma-2b, imported"));
+
+    session_->applyPreset("llama3-8b");
+    QCOMPARE(box->currentText(), QString("Llama 3 8B"));
+    QCOMPARE(box->count(), static_cast<int>(ModelLibrary::instance().presets().size()));
+    const int steps = session_->undoStack()->count();
+    box->showPopup();
+    PresetPopup* popup = box->popup();
+    const QAbstractItemModelTester tester(popup->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QCOMPARE(popup->model()->item(0)->text(), QString("Yours"));
+    QCOMPARE(popup->model()->item(1)->text(), QString("my-gemma-2b"));
+    QVERIFY(popup->model()->item(2)->text() != "my-gemma-2b");  // once, although imported and opened
+    QTest::keyClicks(popup->line(), "imported gemma");
+    QCOMPARE(popup->model()->rowCount(), 2);
+    QTest::keyClick(popup->line(), Qt::Key_Return);
+    QVERIFY(!popup->isVisible());
+    QCOMPARE(session_->design().model.layers, int64_t{20});
+    QCOMPARE(box->currentText(), QString("my-gemma-2b, imported"));
+    QCOMPARE(session_->undoStack()->count(), steps + 1);
+    window_->actions().undo->trigger();
+    QCOMPARE(box->currentText(), QString("Llama 3 8B"));
   }
 
   void cancelChangesNothing() {
