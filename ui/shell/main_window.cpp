@@ -579,8 +579,10 @@ void MainWindow::previewImport(const QString& path) {
   HfFiles& read = std::get<HfFiles>(files);
   for (HfFile* file : {&read.config, read.quantization ? &*read.quantization : nullptr})
     if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
-  auto* dialog = new ImportDialog(session_, import_hf_files(read), path, this);
+  auto* dialog = new ImportDialog(session_, std::move(read), path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ImportDialog::architectureRequested, this,
+          [this] { tabs_->setCurrentWidget(architecture_); });
   help_->addTo(dialog, HelpTopic::Import);
   dialog->open();
 }

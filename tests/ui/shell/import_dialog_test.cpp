@@ -2,6 +2,7 @@
 #include <QAbstractItemModelTester>
 #include <QDropEvent>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
@@ -9,6 +10,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QStandardItemModel>
+#include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
@@ -21,6 +23,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/preset_box.h"
 #include "ui/shell/preset_popup.h"
+#include "ui/views/architecture/architecture_view.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -135,6 +138,46 @@ class ImportDialogTest : public WindowTest {
     QVERIFY(!dialog()->findChild<QPushButton*>("import_apply")->isEnabled());
     QTest::keyClick(dialog(), Qt::Key_Escape);
     QTRY_VERIFY(!dialog());
+  }
+
+  // A file of an invented type becomes an approximation, with its differences listed.
+  void anUnknownTypeIsImportedAsTheNearest() {
+    const QJsonObject changes{{"model_type", "mine"},
+                              {"architectures", QJsonArray{"MineForCausalLM"}},
+                              {"memory_slots", 4},
+                              {"hidden_act", "relu"}};
+    dropFile(changedFile("llama3-8b", changes));
+    QVERIFY(dialog());
+    auto* as = dialog()->findChild<QPushButton*>("import_as");
+    QVERIFY(as->isVisible());
+    QCOMPARE(as->text(), QString("Import as llama"));
+    QVERIFY(says("the model type \"mine\" is not known") && says("\"memory_slots\""));
+    QVERIFY(!dialog()->findChild<QPushButton*>("import_apply")->isEnabled());
+    click("import_as");
+    QVERIFY(!as->isVisible());
+    QVERIFY(dialog()->findChild<QLabel*>("import_approximation")->isVisible());
+    QVERIFY(says("Imported as llama"));
+    QVERIFY(!dialog()->findChild<QLabel*>("dialog_error")->isVisible());
+    auto* model = qobject_cast<QStandardItemModel*>(
+        dialog()->findChild<QTreeView*>("import_fields")->model());
+    const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QVERIFY(model->item(0)->text().startsWith("Different"));
+    QCOMPARE(model->item(0)->child(0)->text(), QString("hidden_act"));
+    click("import_architecture");  // applies the model and opens the editor
+    QTRY_VERIFY(!dialog());
+    QCOMPARE(session_->design().model.architecture, std::string("llama"));
+    QCOMPARE(window_->findChild<PresetBox*>()->currentText(), QString("my-llama3-8b, imported"));
+    QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->architecture()));
+  }
+
+  // The editor opens without an import too; the model then stays.
+  void anUnknownTypeLeadsToTheEditor() {
+    const Design before = session_->design();
+    dropFile(changedFile("llama3-8b", {{"model_type", "mine"}, {"architectures", QJsonArray()}}));
+    click("import_architecture");
+    QTRY_VERIFY(!dialog());
+    QVERIFY(session_->design() == before);
+    QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->architecture()));
   }
 
   void presetListIsGroupedAndSearched() {
