@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/units.h"
+#include "design/knobs/step_tokens.h"
 #include "ui/form/differences_box.h"
 #include "ui/form/gpus_row.h"
 #include "ui/form/group_totals.h"
@@ -24,6 +26,14 @@ namespace {
 
 // What people say first of a job, after its model and its GPUs.
 constexpr std::string_view kFirst[] = {"accelerator", "seq", "context_length", "batch"};
+
+// The tokens of a step, next to its sequences; empty where each sequence has one.
+QString tokensOfStep(const Design& design) {
+  const int64_t tokens = step_tokens(design);
+  return tokens == design.workload.batch
+             ? QString()
+             : ConfigForm::tr("%1 tokens per step").arg(QString::fromStdString(grouped(tokens)));
+}
 
 // Widgets that Tab reaches, in the order in which the layout shows them.
 void add_tab_stops(const QLayout* layout, QVector<QWidget*>& out) {
@@ -192,6 +202,7 @@ void ConfigForm::refresh() {
       if (const auto zero = zeros.find(row->knob().id); zero != zeros.end()) row->setZero(zero->second);
       row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
       row->setOthers(othersOf(row->knob()));
+      if (row->knob().id == "batch") row->setDetail(tokensOfStep(session_->design()));
       if (!row->others().isEmpty()) differing << row;
     }
     group->refresh();

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "design/knobs/knob_state.h"
+#include "design/knobs/step_tokens.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
@@ -93,6 +94,7 @@ void KnobRow::build() {
   idle_line_->setVisible(false);
   lines->addWidget(idle_line_);
   connectField();
+  showDetail();
 
   field_->setZero(text(zero_.text()));
   showIdle();
@@ -182,6 +184,7 @@ void KnobRow::edit(const QString& typed) {
   session_->typeKnob(text(knob_.id), typed);
   own_edit_ = false;
   rejected_ = session_->rejected(text(knob_.id));
+  note_ = rejected_ ? std::nullopt : rounding_note(session_->design(), knob_, typed.toStdString());
   showIssue();
 }
 
@@ -213,6 +216,25 @@ void KnobRow::setZero(const ZeroValue& zero) {
   if (!field_ || text(zero_.text()) == before) return;
   field_->setZero(text(zero_.text()));
   showIdle();
+}
+
+void KnobRow::setDetail(const QString& detail) {
+  if (detail == detail_) return;
+  detail_ = detail;
+  if (field_) showDetail();
+}
+
+void KnobRow::showDetail() {
+  if (!detail_line_ && detail_.isEmpty()) return;
+  if (!detail_line_) {
+    detail_line_ = new QLabel(this);
+    detail_line_->setObjectName("detail_" + text(knob_.id));
+    detail_line_->setProperty("role", "secondary");
+    detail_line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    static_cast<QVBoxLayout*>(layout())->insertWidget(1, detail_line_);
+  }
+  detail_line_->setText(detail_);
+  detail_line_->setVisible(!detail_.isEmpty());
 }
 
 void KnobRow::reset() {
@@ -295,6 +317,7 @@ void KnobRow::showOthers() {
 void KnobRow::takeDesign() {
   if (own_edit_) return;
   rejected_ = false;
+  note_.reset();
   session_->dropRejected(text(knob_.id));
   if (field_) field_->show(text(knob_text(session_->design(), knob_)));
 }
@@ -308,7 +331,7 @@ const Problem* KnobRow::problem() const {
     if (problem.severity == Severity::Error) return &problem;
     if (!found) found = &problem;
   }
-  return found;
+  return note_ ? &*note_ : found;
 }
 
 void KnobRow::showIssue() {

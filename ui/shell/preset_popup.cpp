@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "base/units.h"
+#include "design/knobs/published_layout.h"
 #include "model/library.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/theme.h"
@@ -158,7 +159,9 @@ void PresetPopup::fill(const QString& text) {
     item->setData(hint.join(QStringLiteral(" · ")), kHintRole);
     QString sources = QString::fromStdString(preset.source);
     if (!preset.layout.empty())
-      sources += tr("\nPublished layout: %1").arg(QString::fromStdString(preset.layout.source));
+      sources += tr("\nPublished: %1\n%2")
+                     .arg(QString::fromStdString(published_layout_text(preset)),
+                          QString::fromStdString(preset.layout.source));
     item->setToolTip(sources);
     model_->appendRow(item);
   }

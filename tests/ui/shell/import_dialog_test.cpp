@@ -206,6 +206,12 @@ class ImportDialogTest : public WindowTest {
     QTest::keyClick(popup->line(), Qt::Key_Return);
     QVERIFY(session_->design().model.architecture != "gemma2");
 
+    box->showPopup();
+    QTest::keyClicks(popup->line(), "qwen3-235b");
+    QVERIFY2(popup->model()->item(1)->toolTip().contains("Published: 256 H100, tp 2, pp 8, ep 32\nMegatron"),
+             qPrintable(popup->model()->item(1)->toolTip()));
+    QTest::keyClick(popup->line(), Qt::Key_Escape);
+
     // With its published layout, or as the layout was.
     auto* layout = popup->findChild<QCheckBox*>("published_layout");
     const auto pick = [&](const char* words, bool published) {
