@@ -1,9 +1,12 @@
-// The group Job of the form: the global batch in tokens.
+// The group Job of the form: the global batch in tokens. Filters that lead to the architecture.
 #include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
 #include <QTest>
 
 #include "offscreen.h"
 #include "ui/toolkit/issue_line.h"
+#include "ui/views/architecture/architecture_view.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -46,6 +49,26 @@ class JobTest : public WindowTest {
     session_->setKnob("seq", "4096");
     session_->waitForReport();
     QVERIFY(!issue->isVisible());
+  }
+
+  // The architecture has no field: the filter leads to its view.
+  void theFilterLeadsToTheArchitecture_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<bool>("link");
+    for (const char* word : {"architecture", "pattern", "layers", "attention", "Arch", "layer"})
+      QTest::newRow(word) << QString(word) << true;
+    for (const char* word : {"arc", "batch", ""}) QTest::addRow("'%s'", word) << QString(word) << false;
+  }
+  void theFilterLeadsToTheArchitecture() {
+    QFETCH(QString, typed);
+    QFETCH(bool, link);
+    window_->form()->focusFilter();
+    QTest::keyClicks(window_->form()->findChild<QLineEdit*>("form_filter"), typed);
+    auto* button = window_->form()->findChild<QPushButton*>("form_architecture");
+    QCOMPARE(button->isVisible(), link);
+    if (!link) return;
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->architecture()));
   }
 
   void decodeHasOneTokenPerSequence() {
