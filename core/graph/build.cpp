@@ -82,6 +82,36 @@ void set_layers(const Design& design, Structure& s) {
   s.holds_vectors = layers_per_virtual_stage(design).back() == 0;
 }
 
+// How experts are split, and how their tokens are exchanged.
+void set_experts(const Design& design, Structure& s) {
+  const ParallelSpec& p = design.parallel;
+  s.folded = p.folds_experts();
+  s.ep = p.ep > 1;
+  s.edp = p.edp() > 1;
+  s.etp = s.folded && p.etp > 1;
+  s.local_experts = design.model.experts > p.ep;
+  s.derived_slots = slots_are_derived(design);
+  s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
+  s.dispatcher = p.dispatcher;
+  // On a single node, one all-to-all does the whole exchange.
+  s.ep_nodes = sends_by_node(design);
+  s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
+  if (p.dispatcher == Dispatcher::Flex && !s.ep_nodes) s.dispatcher = Dispatcher::AllToAll;
+}
+
+// s.tp and s.sequence_parallel are set.
+void set_recompute(const Design& design, Structure& s) {
+  s.recompute = design.workload.recompute;
+  if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
+  // Megatron-core checkpoints a whole layer of experts, shared experts included.
+  if (s.recompute_modules.has(RecomputeModule::Moe)) s.recompute_modules.add(RecomputeModule::SharedExperts);
+  const bool block = design.workload.recompute_method == RecomputeMethod::Block;
+  s.recompute_block = s.recompute == Recompute::Full && block;
+  s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;
+  s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations &&
+                        s.tp && !s.sequence_parallel;
+}
+
 }  // namespace
 
 Structure structure_of(const Design& given) {
@@ -113,21 +143,7 @@ Structure structure_of(const Design& given) {
   s.kv_split = splits_by_kv_heads(s, design.model, design.parallel.tp) ? 1 : 0;
   s.one_kv_head = s.kv_split > 0 && design.model.kv_heads == 1;
   s.grouped = design.model.kv_heads < design.model.heads;
-  if (design.model.experts > 0) {
-    const ParallelSpec& p = design.parallel;
-    s.folded = p.folds_experts();
-    s.ep = p.ep > 1;
-    s.edp = p.edp() > 1;
-    s.etp = s.folded && p.etp > 1;
-    s.local_experts = design.model.experts > p.ep;
-    s.derived_slots = slots_are_derived(design);
-    s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
-    s.dispatcher = p.dispatcher;
-    // On a single node, one all-to-all does the whole exchange.
-    s.ep_nodes = sends_by_node(design);
-    s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
-    if (p.dispatcher == Dispatcher::Flex && !s.ep_nodes) s.dispatcher = Dispatcher::AllToAll;
-  }
+  if (design.model.experts > 0) set_experts(design, s);
   s.pp = design.parallel.pp > 1;
   s.interleaved = pipeline_layout(design.parallel).chunks > 1;
   s.split_backward = splits_backward(schedule_of(design.parallel));
@@ -153,18 +169,10 @@ Structure structure_of(const Design& given) {
   s.compute = compute_dtype(design.workload);
   s.moment_dtype = design.workload.moment_dtype;
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
-  s.recompute = design.workload.recompute;
-  if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
-  // Megatron-core checkpoints a whole layer of experts, shared experts included.
-  if (s.recompute_modules.has(RecomputeModule::Moe)) s.recompute_modules.add(RecomputeModule::SharedExperts);
-  const bool block = design.workload.recompute_method == RecomputeMethod::Block;
-  s.recompute_block = s.recompute == Recompute::Full && block;
-  s.recompute_groups = s.recompute == Recompute::Full && !block && design.workload.recompute_num_layers > 1;
+  set_recompute(design, s);
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
-  s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations &&
-                        s.tp && !s.sequence_parallel;
   set_sync(design, s);
   return s;
 }

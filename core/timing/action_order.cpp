@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
 #include "timing/schedule_simulation.h"
 
@@ -29,63 +32,50 @@ void assign_slots(ActionOrder& order, int32_t messages) {
   }
 }
 
-// Records the order of the schedule simulation. All actions take no time.
+// Records the order of the schedule simulation. Actions take no time and need no timeline: a message is its
+// number.
 class Recorder : public ScheduleWork {
  public:
-  NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
-    Node node;
-    node.stage = stage;
-    recorded_.push_back({action, arrived});
-    return timeline.add(node, 0, {});
+  explicit Recorder(const Schedule& schedule) {
+    size_t most = 0;
+    for (const std::vector<Action>& actions : schedule.actions) most += actions.size();
+    order_.actions.reserve(most);
+  }
+  NodeId compute(Timeline&, int stage, const Action& action, NodeId arrived) override {
+    OrderedAction& a = order_.actions.emplace_back();
+    a.stage = static_cast<int16_t>(stage);
+    a.kind = action.kind;
+    a.chunk = static_cast<uint8_t>(action.chunk);
+    a.microbatch = action.microbatch;
+    a.pair = action.overlapped;  // find_pairs() numbers them
+    a.message = arrived;
+    return kNoNode;
+  }
+  NodeId send(Timeline&, int stage, const Action&, StagePlace to, NodeId) override {
+    if (order_.actions.empty() || !can_hold_send(order_.actions.back(), stage)) {
+      OrderedAction& send = order_.actions.emplace_back();
+      send.stage = static_cast<int16_t>(stage);
+      send.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
+    }
+    order_.actions.back().peer = static_cast<int16_t>(to.stage);
+    return order_.actions.back().sent_message = sent_++;
   }
   double message(int, int) const override { return 0; }
 
-  ActionOrder order(const Timeline& timeline) const {
-    ActionOrder out;
-    out.actions.reserve(recorded_.size());
-    int32_t sent = 0;  // messages so far
-    std::vector<int32_t> messages(timeline.nodes().size(), -1);
-    auto next = recorded_.begin();
-    for (size_t i = 0; i < timeline.nodes().size(); ++i) {
-      const Node& node = timeline.nodes()[i];
-      const auto stage = static_cast<int16_t>(node.stage);
-      if (node.peer >= 0) {
-        if (out.actions.empty() || !can_hold_send(out.actions.back(), stage)) {
-          OrderedAction& send = out.actions.emplace_back();
-          send.stage = stage;
-          send.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
-        }
-        out.actions.back().peer = static_cast<int16_t>(node.peer);
-        out.actions.back().sent_message = messages[i] = sent++;
-        continue;
-      }
-      OrderedAction& a = out.actions.emplace_back();
-      a.stage = stage;
-      a.kind = next->action.kind;
-      a.chunk = static_cast<uint8_t>(next->action.chunk);
-      a.microbatch = next->action.microbatch;
-      a.overlapped = next->action.overlapped;
-      if (next->arrived != kNoNode) a.message = messages[static_cast<size_t>(next->arrived)];
-      ++next;
-    }
-    assign_slots(out, sent);
-    return out;
+  ActionOrder order() && {
+    assign_slots(order_, sent_);
+    return std::move(order_);
   }
 
  private:
-  // An action in the order of the simulation, and the message that it waited for.
-  struct Recorded {
-    Action action;
-    NodeId arrived;
-  };
-
   // Whether a send of the stage can be stored in the action directly before the send.
-  static bool can_hold_send(const OrderedAction& a, int16_t stage) {
+  static bool can_hold_send(const OrderedAction& a, int stage) {
     return a.stage == stage && a.sent_message < 0 && a.kind != ActionKind::GradReduce &&
            a.kind != ActionKind::Optimizer;
   }
 
-  std::vector<Recorded> recorded_;
+  ActionOrder order_;
+  int32_t sent_ = 0;  // messages so far
 };
 
 bool ends_backward(ActionKind kind) {
@@ -111,6 +101,25 @@ void find_sync_points(ActionOrder& order) {
       order.sync_points.push_back(static_cast<int32_t>(i));
 }
 
+// Numbers the pairs of overlapped actions. The backward of a pair is the next action of its stage.
+void find_pairs(ActionOrder& order) {
+  std::map<OverlappedPair, size_t> numbers;
+  std::vector<OrderedAction*> forwards(static_cast<size_t>(order.stages));
+  for (OrderedAction& a : order.actions) {
+    if (a.pair == 0) continue;
+    OrderedAction*& forward = forwards[static_cast<size_t>(a.stage)];
+    if (a.kind == ActionKind::Forward) {
+      forward = &a;
+      continue;
+    }
+    const OverlappedPair pair{forward->chunk, a.chunk, a.kind};
+    const auto [it, fresh] = numbers.try_emplace(pair, numbers.size() + 1);
+    if (fresh) order.pairs.push_back(pair);
+    if (order.pairs.size() > OrderedAction::kMostPairs) throw std::length_error("too many overlapped pairs");
+    forward->pair = a.pair = static_cast<uint16_t>(it->second);
+  }
+}
+
 // The last window ends with the last forward but one of a stage, before the cool-down.
 void mark(ActionOrder& order, int window) {
   order.window = window;
@@ -122,7 +131,7 @@ void mark(ActionOrder& order, int window) {
     const auto stage = static_cast<size_t>(a.stage);
     const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
     if (left < 0 || left % each != 0 || left / each >= ActionOrder::kMarks) continue;
-    a.mark = static_cast<int8_t>(left / each);
+    a.mark = static_cast<int16_t>(left / each);
     order.marks_end = static_cast<size_t>(&a - order.actions.data()) + 1;
   }
 }
@@ -148,16 +157,18 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
   key.add(int64_t{simulated});
   key.add(int64_t{shortened});
   const auto make = [&]() -> std::shared_ptr<const ActionOrder> {
-    Recorder recorder;
+    const Schedule schedule = make_schedule(parallel, simulated, &cache);
+    Recorder recorder(schedule);
     Timeline timeline(stages, false);
-    simulate_schedule(make_schedule(parallel, simulated, &cache), recorder, timeline, stop);
+    simulate_schedule(schedule, recorder, timeline, stop);
     if (stop.stop_requested()) return nullptr;
-    auto out = std::make_shared<ActionOrder>(recorder.order(timeline));
+    auto out = std::make_shared<ActionOrder>(std::move(recorder).order());
     out->stages = stages;
     out->chunks = static_cast<int>(places.chunks);
     out->microbatches = simulated;
     out->key = {key.words().begin(), key.words().end()};
     find_sync_points(*out);
+    find_pairs(*out);
     if (shortened) mark(*out, window);
     return out;
   };

@@ -15,18 +15,27 @@ namespace shardscape {
 // An action, and the message that its stage sends directly after the action. A search reads millions of
 // ordered actions, so the struct is small.
 struct OrderedAction {
+  static constexpr size_t kMostPairs = 2047;
   int32_t message = -1;       // slot of the message that the action waits for; -1: none
   int32_t sent_message = -1;  // slot of the message that the stage sends after the action; -1: none
   int32_t microbatch = -1;
   int16_t stage = 0, peer = -1;  // peer: the stage that receives `sent_message`
   ActionKind kind = ActionKind::Forward;
   uint8_t chunk = 0;
-  bool overlapped : 1 = false;  // Action::overlapped; the backward is the stage's next action
-  bool first : 1 = false;       // the first forward of its chunk
-  bool last : 1 = false;        // the last forward of its chunk, or the action that ends its last backward
+  uint16_t pair : 11 = 0;  // of an overlapped action: 1 + index in ActionOrder::pairs; 0: not overlapped
+  bool first : 1 = false;  // the first forward of its chunk
+  bool last : 1 = false;   // the last forward of its chunk, or the action that ends its last backward
   // The action ends a window: 0 is the last window, 1 the one before it. -1: no mark. See
   // ActionOrder::window.
-  int8_t mark = -1;
+  int16_t mark : 3 = -1;
+};
+static_assert(sizeof(OrderedAction) == 20);
+
+// A forward and the backward that overlaps with it (Action::overlapped).
+struct OverlappedPair {
+  int forward_chunk = 0, backward_chunk = 0;
+  ActionKind backward = ActionKind::Backward;
+  auto operator<=>(const OverlappedPair&) const = default;
 };
 
 struct ActionOrder {
@@ -34,7 +43,8 @@ struct ActionOrder {
   std::vector<OrderedAction> actions;
   // Actions that may start collectives of data parallelism: GradReduce, and actions with `last`. Indices.
   std::vector<int32_t> sync_points;
-  std::vector<int64_t> key;  // equal for equal orders
+  std::vector<OverlappedPair> pairs;  // every pair that occurs, once
+  std::vector<int64_t> key;           // equal for equal orders
   int stages = 1, chunks = 1, microbatches = 1;
   // Number of slots of messages. A message occupies its slot from its send to the last action that waits for
   // the message. Later messages use the slot again.

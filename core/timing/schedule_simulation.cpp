@@ -73,10 +73,12 @@ class ScheduleSimulator {
       case ActionKind::ReceiveForward: return has_arrived(forward_.at(here, action.microbatch));
       case ActionKind::ReceiveBackward: return has_arrived(backward_.at(here, action.microbatch));
       case ActionKind::SendForward:
-        send(stage, action, forward_, here + 1, *places_.after(place), made);
+        forward_.at(here + 1, action.microbatch) = work_.send(timeline_, stage, action, *places_.after(place),
+                                                              made);
         return true;
       case ActionKind::SendBackward:
-        send(stage, action, backward_, here - 1, *places_.before(place), made);
+        backward_.at(here - 1, action.microbatch) = work_.send(timeline_, stage, action,
+                                                               *places_.before(place), made);
         return true;
       case ActionKind::Forward:
         made = work_.compute(timeline_, stage, action, arrived(forward_.at(here, action.microbatch)));
@@ -95,19 +97,6 @@ class ScheduleSimulator {
   static NodeId arrived(NodeId message) { return message == Messages::kMissing ? kNoNode : message; }
 
   static bool has_arrived(NodeId message) { return message != Messages::kMissing; }
-
-  void send(int stage, const Action& action, Messages& messages, int to, StagePlace peer, NodeId made) {
-    Node node;
-    node.stage = stage;
-    node.stream = StreamKind::PipelineComm;
-    node.kind = SpanKind::Send;
-    node.category = TimeCategory::PipelineComm;
-    node.microbatch = action.microbatch;
-    node.chunk = action.chunk;
-    node.peer = static_cast<int32_t>(peer.stage);
-    node.peer_chunk = static_cast<int32_t>(peer.chunk);
-    messages.at(to, action.microbatch) = timeline_.add(node, work_.message(stage, node.peer), {made});
-  }
 
   const Schedule& schedule_;
   const PipelineLayout places_;
@@ -152,6 +141,19 @@ class FixedDurationWork : public ScheduleWork {
 };
 
 }  // namespace
+
+NodeId ScheduleWork::send(Timeline& timeline, int stage, const Action& action, StagePlace to, NodeId made) {
+  Node node;
+  node.stage = stage;
+  node.stream = StreamKind::PipelineComm;
+  node.kind = SpanKind::Send;
+  node.category = TimeCategory::PipelineComm;
+  node.microbatch = action.microbatch;
+  node.chunk = action.chunk;
+  node.peer = static_cast<int32_t>(to.stage);
+  node.peer_chunk = static_cast<int32_t>(to.chunk);
+  return timeline.add(node, message(stage, node.peer), {made});
+}
 
 void simulate_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& timeline,
                        const std::stop_token& stop) {

@@ -20,6 +20,8 @@ class ScheduleWork {
   virtual void overlap(int /*stage*/, const Action& /*forward*/, const Action& /*backward*/) {}
   // Seconds of a message between two stages.
   virtual double message(int from, int to) const = 0;
+  // Adds the message of an action to `to`, after the node `made`. Returns what the receiver waits for.
+  virtual NodeId send(Timeline& timeline, int stage, const Action& action, StagePlace to, NodeId made);
 };
 
 // Simulates the schedule. Sends do not block. A message waits for the previous message on the sender's link.

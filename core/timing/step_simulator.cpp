@@ -177,13 +177,14 @@ PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) 
 
 // A node ends after it has run, and not before the host has launched it (Timeline::append). Both limits are
 // sums over the nodes of the action; the later one counts.
-ActionDuration StepSimulator::action_duration(int stage, const Action& action) const {
+ActionDuration StepSimulator::action_duration(int stage, const Action& action) {
   ActionDuration out;
   out.behind_launch = -std::numeric_limits<double>::infinity();
   const Stage& of = stages_[static_cast<size_t>(stage)];
   for (const Event& event : of.timed.program.pass(action)) {
     if (event.kind != EventKind::Run) continue;
-    const PartSeconds& part = of.seconds(event);
+    const PartSeconds& part = slowed_seconds(of.seconds(event),
+                                             action.overlapped ? of.overlap : OverlapSlowdown{});
     out.seconds += part.seconds;
     out.exposed += communication(part.categories);
     if (part.host > 0) {
@@ -225,16 +226,11 @@ ActionTransfer StepSimulator::action_transfer(int stage, const Action& action, b
 }
 
 bool StepSimulator::microbatches_repeat() const {
-  const bool overlaps = overlaps_passes(report_.design.parallel);
-  for (const Stage& stage : stages_) {
-    if (stage.sync->every_microbatch()) return false;
-    for (const LayerSeconds* i : stage.timed.seconds) {
-      if (i->host_bytes > 0) return false;
-      for (const PartSeconds& part : i->parts)
-        if (overlaps && part.categories[static_cast<size_t>(TimeCategory::ExpertComm)] > 0) return false;
-    }
-  }
-  return true;
+  return std::none_of(stages_.begin(), stages_.end(), [](const Stage& stage) {
+    return stage.sync->every_microbatch() ||
+           std::any_of(stage.timed.seconds.begin(), stage.timed.seconds.end(),
+                       [](const LayerSeconds* layer) { return layer->host_bytes > 0; });
+  });
 }
 
 bool StepSimulator::last_pass_has_sync(int stage, int chunk, bool backward) const {
@@ -247,6 +243,7 @@ bool StepSimulator::last_pass_has_sync(int stage, int chunk, bool backward) cons
 }
 
 const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap) {
+  if (overlap == OverlapSlowdown{}) return part;
   const auto [it, fresh] = slowed_.try_emplace({&part, overlap}, part);
   if (!fresh) return it->second;
   PartSeconds& out = it->second;
@@ -274,7 +271,7 @@ NodeId StepSimulator::run(At at, const Event& event, SpanKind kind) {
   if (const double collectives = at.stage.sync->concurrent_seconds();
       collectives > 0 && !at.action.overlapped)
     overlap.gemms = slowdown_by_collectives(whole, collectives, machine_.accelerator->collective_processors);
-  const PartSeconds& seconds = overlap == OverlapSlowdown{} ? whole : slowed_seconds(whole, overlap);
+  const PartSeconds& seconds = slowed_seconds(whole, overlap);
   at.stage.sync->layer_ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;

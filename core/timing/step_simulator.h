@@ -47,9 +47,10 @@ class StepSimulator final : public ScheduleWork {
 
   // For the steady-state simulation. True if all microbatches except the first and the last of a chunk take
   // equal time: no collectives except those of FSDP units and no offloading run concurrently with their
-  // layers, and no overlapped pair exchanges tokens of experts.
+  // layers. Overlapped actions then depend only on their pair.
   bool microbatches_repeat() const;
-  ActionDuration action_duration(int stage, const Action& action) const;
+  // Of an overlapped action: in the pair of the last call of overlap() for this stage.
+  ActionDuration action_duration(int stage, const Action& action);
   bool has_fsdp_units() const;
   // For designs with FSDP units: the transfer of an action of a microbatch before the last one. message:
   // whether the action waits for a message. units: in: the units that are gathered before the action; out:
@@ -96,6 +97,7 @@ class StepSimulator final : public ScheduleWork {
   NodeId node_of(At at, const Event& event, const Wait& wait, NodeId input) const;
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
   const Structure& structure() const { return report_.graph().structure; }
+  // The seconds of a part of a layer under this slowdown.
   const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;

@@ -108,6 +108,9 @@ SpaceSpec large_space() {
   spec.base = design;
   spec.gpus = "4096";
   spec.dimensions = usual_dimensions(design, 4096, {});
+  // The search must outlast the measurement.
+  spec.dimensions.emplace_back("batch", "1536..12288*2");
+  spec.dimensions.emplace_back("vocab", "32000,50304,64000,100352,128256,151936,200064,256000");
   return spec;
 }
 
@@ -134,7 +137,7 @@ int main(int argc, char** argv) {
   job->run(large_space(), {});
   QTest::qWait(1000);
   measured.measure(", with a search");
-  std::printf("the search %s: %s\n", job->running() ? "still ran" : "had ended",
+  std::printf("the search %s: %s\n", job->running() ? "still ran" : "had ended: nothing was measured",
               qPrintable(job->progressText()));
   job->cancel();
   (void)QTest::qWaitFor([&] { return !job->running(); }, 20000);

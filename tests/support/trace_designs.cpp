@@ -1,5 +1,6 @@
 #include "support/trace_designs.h"
 
+#include <QtTest>
 #include <stdexcept>
 
 #include "design/knobs/knobs.h"
@@ -539,6 +540,18 @@ std::vector<NamedDesign> trace_designs() {
     if (name.ends_with("other rank order")) parse_rank_order("pp-dp-cp-tp", d.parallel.order);
   }
   return all;
+}
+
+void add_trace_rows() {
+  QTest::addColumn<int>("index");
+  const std::vector<NamedDesign> designs = trace_designs();
+  for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
+}
+
+Design fetched_trace_design() {
+  QFETCH(int, index);
+  static const std::vector<NamedDesign> designs = trace_designs();
+  return designs[static_cast<size_t>(index)].design;
 }
 
 }  // namespace shardscape::test

@@ -22,5 +22,8 @@ struct NamedDesign {
   Design design;
 };
 std::vector<NamedDesign> trace_designs();
+// A row of a test for each of them, and the design of the row.
+void add_trace_rows();
+Design fetched_trace_design();
 
 }  // namespace shardscape::test

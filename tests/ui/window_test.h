@@ -1,8 +1,11 @@
 // Base of tests that open a main window with the default design.
 #pragma once
 
+#include <QApplication>
+#include <QDropEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMimeData>
 #include <QTest>
 #include <QUndoStack>
 #include <algorithm>
@@ -51,6 +54,16 @@ class WindowTest : public QObject {
   void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QWidget* target = window_->focusWidget() ? window_->focusWidget() : window_.get();
     QTest::keyClick(target, static_cast<Qt::Key>(key), modifiers);
+  }
+
+  void dropFile(const QString& path) {
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window_.get(), &dropped);
   }
 
   std::unique_ptr<Session> session_;

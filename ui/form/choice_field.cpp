@@ -4,10 +4,10 @@
 #include <QComboBox>
 #include <QStandardItemModel>
 #include <QStyleOptionComboBox>
-#include <QStylePainter>
 #include <QWheelEvent>
 #include <algorithm>
 
+#include "ui/toolkit/elided_combo.h"
 #include "ui/toolkit/searchable_combo.h"
 
 namespace shardscape::ui {
@@ -33,7 +33,7 @@ class QuietComboBox : public SearchableCombo {
     QStyleOptionComboBox option;
     initStyleOption(&option);
     option.rect = QRect(QPoint(), size);
-    size.rwidth() += std::max(0, longest + kTextEdge - textRoom(option));
+    size.rwidth() += std::max(0, longest + kTextEdge - textRoom(*this, option));
     return size;
   }
 
@@ -43,15 +43,10 @@ class QuietComboBox : public SearchableCombo {
     before_choice_();
     QComboBox::wheelEvent(event);
   }
-  // Long names differ at their ends, so the ellipsis is in the middle.
   void paintEvent(QPaintEvent*) override {
-    QStylePainter painter(this);
     QStyleOptionComboBox option;
     initStyleOption(&option);
-    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideMiddle,
-                                                  textRoom(option) - kTextEdge);
-    painter.drawComplexControl(QStyle::CC_ComboBox, option);
-    painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+    paintElided(*this, option);
   }
   void keyPressEvent(QKeyEvent* event) override {
     before_choice_();
@@ -64,9 +59,6 @@ class QuietComboBox : public SearchableCombo {
   }
 
  private:
-  int textRoom(const QStyleOptionComboBox& option) const {
-    return style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width();
-  }
   std::function<void()> before_choice_;
 };
 

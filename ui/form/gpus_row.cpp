@@ -12,6 +12,7 @@
 #include "design/limits.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/select_on_click.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -66,6 +67,7 @@ GpusRow::GpusRow(Session* session, QWidget* parent)
   layout->setSpacing(4);
   layout->addLayout(row);
   layout->addWidget(issue_);
+  selectOnClick(line_);
   pause_.setSingleShot(true);
   pause_.setInterval(kPauseMs);
   connect(&pause_, &QTimer::timeout, this, &GpusRow::apply);
@@ -119,14 +121,17 @@ void GpusRow::apply() {
                   tr("a whole number from 1 to %1").arg(number(kMaxWorld)), nullptr);
   const ParallelSpec& p = design.parallel;
   const int64_t replica = p.tp * p.cp * p.pp;
-  if (gpus % replica != 0) {
+  if (gpus % replica != 0 && !changes_layout_) {
     const Design fixed = designOnGpus(design, gpus);
     return refuse(tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)),
                   tr("a multiple of %1").arg(number(replica)), &fixed);
   }
   issue_->setVisible(false);
   const QScopedValueRollback applying(applying_, true);  // the text stays as it is typed
-  session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
+  if (gpus % replica == 0)
+    session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
+  else
+    session_->setDesign(designOnGpus(design, gpus), tr("set GPUs"));
 }
 
 void GpusRow::refuse(const QString& what, const QString& accepted, const Design* fixed) {
@@ -142,9 +147,6 @@ void GpusRow::refuse(const QString& what, const QString& accepted, const Design*
 }
 
 bool GpusRow::eventFilter(QObject* watched, QEvent* event) {
-  // A click selects the number, so that typing replaces it.
-  if (event->type() == QEvent::FocusIn && static_cast<QFocusEvent*>(event)->reason() == Qt::MouseFocusReason)
-    QTimer::singleShot(0, line_, &QLineEdit::selectAll);
   if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {

@@ -20,7 +20,10 @@ class GpusRow : public QWidget {
   QLineEdit* field() const { return line_; }
   IssueLine* issueLine() const { return issue_; }
   void enter(const QString& text);  // as if a person had typed it
-  void refresh();                   // shows the number of the design, unless the person types
+  // Numbers that tp, cp and pp do not divide change these degrees too, instead of being refused: for a person
+  // who then searches for a layout.
+  void setChangesLayout(bool changes) { changes_layout_ = changes; }
+  void refresh();  // shows the number of the design, unless the person types
   // Whether a filter of the form finds this field.
   bool matches(const QString& filter) const;
 
@@ -34,7 +37,7 @@ class GpusRow : public QWidget {
   QLineEdit* line_;
   IssueLine* issue_;
   QTimer pause_;  // a number may be half typed
-  bool typing_ = false;
+  bool typing_ = false, changes_layout_ = false;
   bool applying_ = false;  // the change of the design is this field's
 };
 

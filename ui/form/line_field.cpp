@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ui/toolkit/display_text.h"
+#include "ui/toolkit/select_on_click.h"
 
 namespace shardscape::ui {
 namespace {
@@ -22,6 +23,7 @@ LineField::LineField(const Knob& knob, QWidget* parent)
   if (knob.type == KnobType::ChoiceList || knob.type == KnobType::Text) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // the window handles dropped designs
   line_->installEventFilter(this);
+  if (knob.type == KnobType::Integer || knob.type == KnobType::Decimal) selectOnClick(line_);
   connect(line_, &QLineEdit::textEdited, this, [this] {
     typing_ = true;
     pause_.start();

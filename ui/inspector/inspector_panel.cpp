@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QFrame>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -15,6 +14,7 @@
 
 #include "ui/inspector/design_summary.h"
 #include "ui/inspector/formula_box.h"
+#include "ui/inspector/inspection_page.h"
 #include "ui/inspector/inspection_text.h"
 #include "ui/inspector/selection_text.h"
 #include "ui/inspector/stale_veil.h"
@@ -24,67 +24,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kShortFact = 110;  // pixels: shorter names and values stay on one line
-
-CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role) {
-  auto* label = new CopyLabel(text, layout->parentWidget());
-  label->setProperty("role", role);
-  layout->addWidget(label);
-  return label;
-}
-
-// Name left, value right, a hairline below. Shapes and formulas are set in the monospace font, figures are
-// not.
-QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QLabel* link = nullptr) {
-  auto* row = new QWidget(parent);
-  auto* line = new QHBoxLayout;
-  line->setContentsMargins(0, 5, 0, 5);
-  line->setSpacing(12);
-  auto* left = new CopyLabel(name, row, true);
-  QLabel* right = link ? link : new CopyLabel(value, row, true);
-  right->setParent(row);
-  if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
-  left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  right->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  // A short text stays on one line and the other text gets the rest of the row. Two long texts share the row
-  // in proportion to their lengths.
-  const int left_wants = left->fontMetrics().horizontalAdvance(name),
-            right_wants = right->fontMetrics().horizontalAdvance(value);
-  const bool short_value = right_wants <= kShortFact, short_name = !short_value && left_wants <= kShortFact;
-  const int least = std::max(1, (left_wants + right_wants) / 4);
-  right->setWordWrap(!short_value);
-  left->setWordWrap(!short_name);
-  line->addWidget(left, short_name ? 0 : short_value ? 1 : std::max(least, left_wants));
-  line->addWidget(right, short_value ? 0 : short_name ? 1 : std::max(least, right_wants));
-  auto* hairline = new QFrame(row);
-  hairline->setObjectName("hairline");
-  hairline->setFixedHeight(1);
-  auto* layout = new QVBoxLayout(row);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addLayout(line);
-  layout->addWidget(hairline);
-  return row;
-}
-
-// A row whose value is a link to a selection.
-QWidget* link_row(SelectionState* state, const InspectedLink& link, QWidget* parent) {
-  auto* label = new QLabel(parent);
-  label->setTextFormat(Qt::RichText);
-  label->setText(
-      QStringLiteral("<a href=\"#\" style=\"text-decoration:none\">%1</a>").arg(link.text.toHtmlEscaped()));
-  label->setWordWrap(true);
-  label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
-  label->setAccessibleName(link.label + u' ' + link.text);
-  label->setObjectName("inspector_link");
-  // Queued: the new selection rebuilds the panel and destroys this label.
-  QObject::connect(
-      label, &QLabel::linkActivated, state,
-      [state, selection = link.selection] { state->selectInAllViews(selection, nullptr); },
-      Qt::QueuedConnection);
-  return fact_row(link.label, link.text, parent, label);
-}
-
 // The subject of an inspection without its numbers. The panel keeps its scroll position while the subject
 // stays.
 QString subject_of(const Inspection& inspection) {
@@ -92,16 +31,6 @@ QString subject_of(const Inspection& inspection) {
   for (const QChar c : inspection.title)
     if (!c.isDigit() && c != u'.' && c != u',') out += c;
   return out;
-}
-
-void add_why(QVBoxLayout* layout, const Inspection& inspection) {
-  if (inspection.why.isEmpty()) return;
-  auto* why = new QVBoxLayout;
-  why->setContentsMargins(0, 6, 0, 0);
-  why->setSpacing(4);
-  layout->addLayout(why);
-  if (!inspection.why_title.isEmpty()) add_label(why, inspection.why_title, "heading");
-  add_label(why, inspection.why, "secondary");
 }
 
 }  // namespace
@@ -177,59 +106,29 @@ void InspectorPanel::refresh() {
   if (inspectionText(next) == inspectionText(shown_)) return;
   const bool other = subject_of(next) != subject_of(shown_);
   shown_ = next;
-  rebuild();
+  page_ && page_->fits(shown_) ? page_->set(shown_) : rebuild();
   if (other) scroll_->verticalScrollBar()->setValue(0);
 }
 
 void InspectorPanel::rebuild() {
   const int position = scroll_->verticalScrollBar()->value();
-  auto* content = new QWidget;
-  content->setAutoFillBackground(false);
-  auto* layout = new QVBoxLayout(content);
-  layout->setContentsMargins(16, 14, 16, 16);
-  layout->setSpacing(10);
-  auto* heading = new QVBoxLayout;
-  heading->setSpacing(2);
-  layout->addLayout(heading);
-  add_label(heading, shown_.title, "title");
-  if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
-  if (!shown_.figures.isEmpty()) {
-    auto* figures = new QVBoxLayout;
-    figures->setSpacing(0);
-    layout->addLayout(figures);
-    for (const auto& [name, value] : shown_.figures) figures->addWidget(fact_row(name, value, content));
-  }
-  if (shown_.why_first) add_why(layout, shown_);
-  for (const InspectedValue& value : shown_.values) {
-    auto* box = new FormulaBox(value, whole_formulas_, content);
-    layout->addWidget(box);
-    connect(
-        box, &FormulaBox::wholeWanted, this,
-        [this](bool whole) {
-          whole_formulas_ = whole;
-          rebuild();
-        },
-        Qt::QueuedConnection);  // the rebuild destroys the box
-  }
-  if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
-    auto* facts = new QVBoxLayout;
-    facts->setSpacing(0);
-    layout->addLayout(facts);
-    for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
-    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(state_, link, content));
-  }
-  if (!shown_.more.isEmpty()) {
-    auto* more = new QVBoxLayout;
-    more->setContentsMargins(0, 6, 0, 0);
-    more->setSpacing(0);
-    layout->addLayout(more);
-    add_label(more, shown_.more_title, "heading");
-    for (const auto& [name, value] : shown_.more) more->addWidget(fact_row(name, value, content));
-  }
-  if (!shown_.why_first) add_why(layout, shown_);
-  layout->addStretch();
-  scroll_->setWidget(content);
-  content->show();
+  page_ = new InspectionPage(shown_, whole_formulas_);
+  // Queued: what follows destroys the page.
+  connect(
+      page_, &InspectionPage::linkFollowed, this,
+      [this](int index) {
+        if (index < shown_.links.size()) state_->selectInAllViews(shown_.links[index].selection, nullptr);
+      },
+      Qt::QueuedConnection);
+  connect(
+      page_, &InspectionPage::wholeWanted, this,
+      [this](bool whole) {
+        whole_formulas_ = whole;
+        rebuild();
+      },
+      Qt::QueuedConnection);
+  scroll_->setWidget(page_);
+  page_->show();
   scroll_->verticalScrollBar()->setValue(position);
 }
 

@@ -12,6 +12,8 @@ class QScrollArea;
 
 namespace shardscape::ui {
 
+class InspectionPage;
+
 class InspectorPanel : public QWidget {
   Q_OBJECT
  public:
@@ -34,6 +36,7 @@ class InspectorPanel : public QWidget {
   QWidget* selection_bar_ = nullptr;
   QLabel* selection_words_ = nullptr;
   QScrollArea* scroll_;
+  InspectionPage* page_ = nullptr;
   Inspection shown_;
   bool whole_formulas_ = false;  // also show long formulas whole
 };

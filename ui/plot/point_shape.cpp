@@ -5,13 +5,14 @@
 
 namespace shardscape::ui {
 
-// Yellow over green to blue.
+// Yellow over green to blue. The ends and the middle are no colours of roles (toolkit/roles.h).
 QColor ramp_color(double share) {
   const Colors& c = Theme::instance().colors();
   const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
-  const QColor low = mixed(c.logits, Qt::white, dark ? 0.2 : 0.0),
+  const QColor toward = dark ? Qt::white : Qt::black;
+  const QColor low = mixed(c.logits, toward, dark ? 0.2 : 0.15), middle = mixed(c.buffers, toward, 0.2),
                high = mixed(c.parameters, Qt::black, dark ? 0.1 : 0.35);
-  return share < 0.5 ? mixed(low, c.buffers, 2 * share) : mixed(c.buffers, high, 2 * share - 1);
+  return share < 0.5 ? mixed(low, middle, 2 * share) : mixed(middle, high, 2 * share - 1);
 }
 
 QPainterPath point_shape(int shape, double r) {

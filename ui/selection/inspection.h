@@ -14,6 +14,7 @@ struct InspectedValue {
   QString formula;      // symbols
   QString substituted;  // the formula with numbers in place of symbols; may be empty
   QString value;        // "76.0 MiB"
+  bool operator==(const InspectedValue&) const = default;
 };
 struct InspectedLink {
   QString label, text;  // "waits for", "receive from stage 2"

@@ -23,6 +23,7 @@ namespace {
 constexpr int kIdRole = Qt::UserRole, kHintRole = Qt::UserRole + 1;
 constexpr int kImportedRole = Qt::UserRole + 2;  // index of an imported model, which has no id
 constexpr int kRowHeight = 26, kRows = 16, kWidth = 380;
+constexpr int kOtherHeight = 90;  // of the search field, the check box and the margins
 
 bool is_heading(const QModelIndex& index) {
   return index.data(kIdRole).toString().isEmpty() && !index.data(kImportedRole).isValid();
@@ -217,13 +218,14 @@ void PresetPopup::choose() {
 
 void PresetPopup::place() {
   const QWidget* owner = parentWidget();
-  const int rows = std::min(kRows, model_->rowCount());
+  const QRect screen = owner->screen()->availableGeometry();
+  const int room = (screen.height() - kOtherHeight) / kRowHeight;
+  const int rows = std::min({kRows, std::max(1, room), model_->rowCount()});
   list_->setVisible(rows > 0);
   no_match_->setVisible(rows == 0);
   list_->setFixedHeight(std::max(1, rows) * kRowHeight + 2);
   setFixedWidth(std::max(kWidth, owner->width()));
   adjustSize();
-  const QRect screen = owner->screen()->availableGeometry();
   QPoint at = owner->mapToGlobal(QPoint(0, owner->height() + 4));
   at.setY(std::max(screen.top(), std::min(at.y(), screen.bottom() - height())));
   QFrame::move(at);

@@ -18,6 +18,7 @@ StartRow::StartRow(Session* session, QWidget* parent)
       gpus_(new GpusRow(session, this)),
       accelerator_(new KnobRow(*find_knob("accelerator"), session, this)),
       find_(new QPushButton(tr("Find a layout"), this)) {
+  gpus_->setChangesLayout(true);
   find_->setObjectName(QStringLiteral("start_find_layout"));
   find_->setProperty("primary", true);
   find_->setDefault(true);

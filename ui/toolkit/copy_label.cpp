@@ -22,11 +22,16 @@ QString with_breaks(const QString& text) {
 }  // namespace
 
 CopyLabel::CopyLabel(const QString& text, QWidget* parent, bool breakable)
-    : QLabel(breakable ? with_breaks(text) : text, parent) {
+    : QLabel(parent), breakable_(breakable) {
   setTextFormat(Qt::PlainText);
   setWordWrap(true);
   setTextInteractionFlags(Qt::TextSelectableByMouse);
   setContextMenuPolicy(Qt::NoContextMenu);  // the panel has a menu with more commands
+  setWords(text);
+}
+
+void CopyLabel::setWords(const QString& text) {
+  if (const QString shown = breakable_ ? with_breaks(text) : text; shown != QLabel::text()) setText(shown);
 }
 
 QString CopyLabel::cleanSelection() const { return selectedText().remove(kBreak); }

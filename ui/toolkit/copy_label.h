@@ -10,11 +10,15 @@ class CopyLabel : public QLabel {
   Q_OBJECT
  public:
   CopyLabel(const QString& text, QWidget* parent, bool breakable = false);
-  QString cleanSelection() const;  // without break marks
+  void setWords(const QString& text);  // equal text keeps its selection
+  QString cleanSelection() const;      // without break marks
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
+
+ private:
+  const bool breakable_;
 };
 
 }  // namespace shardscape::ui

@@ -507,6 +507,20 @@ int64_t least_value(const Design& design, const Knob& knob) {
   return size && size->part.needed && has_part(design, *size) ? 1 : knob.min;
 }
 
+namespace {
+
+// Whether the value is the one of the design's preset: nobody has set it.
+bool is_of_preset(const Design& design, const Knob& knob) {
+  const Preset* preset = knob.group == KnobGroup::Model ? ModelLibrary::instance().preset(design.model.preset)
+                                                        : nullptr;
+  if (!preset) return false;
+  Design published = design;
+  published.model = preset->model;
+  return knob_text(published, knob) == knob_text(design, knob);
+}
+
+}  // namespace
+
 void check_without_effect(Checks& checks) {
   struct Noted {
     const Knob* knob;
@@ -530,7 +544,9 @@ void check_without_effect(Checks& checks) {
     return;
   for (const auto& [knob, rule, default_text] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
-    if (why.empty() || knob_text(design, *knob) == default_text || !checks.in_range({knob->id})) continue;
+    if (why.empty() || knob_text(design, *knob) == default_text || !checks.in_range({knob->id}) ||
+        is_of_preset(design, *knob))
+      continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
     fixes.push_back(set_to(knob->id, default_text));

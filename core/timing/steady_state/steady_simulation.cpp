@@ -9,8 +9,12 @@ namespace {
 // Windows count as equal, and the schedule as steady, up to this relative difference.
 constexpr double kSteadyTolerance = 1e-6;
 
+void add_to(CacheKey& key, const ActionDuration& of) {
+  for (const double word : {of.seconds, of.behind_launch, of.host, of.exposed}) key.add(word);
+}
+
 // Simulates the actions of an order. An action is simulated in one of three ways:
-// - as one duration, where nothing runs concurrently with its layers;
+// - as one duration, where nothing but the other action of its pair runs concurrently with its layers;
 // - as one transfer (max-plus), where collectives of FSDP units run concurrently with its layers;
 // - layer by layer on the timeline, at the begin and the end of a chunk, and wherever microbatches differ.
 class SteadySimulation {
@@ -27,15 +31,13 @@ class SteadySimulation {
         slowed_by_collectives_(stages_.size()),
         transfers_(fsdp_ ? stages_.size() : 0),
         messages_(static_cast<size_t>(order.message_slots)),
-        durations_(fsdp_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
+        durations_(fsdp_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds),
+        pair_durations_(fsdp_ ? 0 : stages_.size() * order.pairs.size()) {
     for (int s = 0; s < order.stages; ++s) {
       const StageReport& stage = report.stages[static_cast<size_t>(s)];
       representatives_.push_back(stage.representative);
       read_from_timeline(s);
-      for (int c = 0; c < order.chunks && microbatches_repeat_ && !fsdp_; ++c)
-        for (const ActionKind kind : kPassKinds)
-          at(s, c, kind) = stage.representative == s ? simulator.action_duration(s, {kind, 0, c})
-                                                     : at(stage.representative, c, kind);
+      if (microbatches_repeat_ && !fsdp_) find_durations(s, stage.representative);
     }
   }
 
@@ -87,8 +89,8 @@ class SteadySimulation {
   struct StageTransfers {
     std::vector<SyncSimulator::Units> unit_sets;  // sets of gathered units that have occurred
     std::vector<ActionTransfer> transfers;
-    // Indices in transfers; -1: not computed yet. By index in unit_sets, chunk, kind of action, whether the
-    // action waits for a message, and whether it overlaps with another action.
+    // Indices in transfers; -1: not computed yet. By index in unit_sets, overlapped pair, chunk, kind of
+    // action, and whether the action waits for a message.
     std::vector<int32_t> transfer_indices;
     size_t index_of(const SyncSimulator::Units& units) {
       const auto it = std::find(unit_sets.begin(), unit_sets.end(), units);
@@ -104,6 +106,37 @@ class SteadySimulation {
            : kind == ActionKind::BackwardInput ? 2
                                                : 3;
   }
+  struct PairDurations {
+    ActionDuration forward, backward;
+  };
+  PairDurations& pair_at(int stage, size_t pair) {
+    return pair_durations_[static_cast<size_t>(stage) * order_.pairs.size() + pair];
+  }
+  void find_durations(int stage, int representative) {
+    for (int c = 0; c < order_.chunks; ++c)
+      for (const ActionKind kind : kPassKinds)
+        at(stage, c, kind) = representative == stage ? simulator_.action_duration(stage, {kind, 0, c})
+                                                     : at(representative, c, kind);
+    for (size_t p = 0; p < order_.pairs.size(); ++p) {
+      PairDurations& of = pair_at(stage, p) = pair_at(representative, p);
+      if (representative < stage) continue;
+      const auto [forward, backward] = overlap(stage, p);
+      of = {simulator_.action_duration(stage, forward), simulator_.action_duration(stage, backward)};
+    }
+  }
+  // Tells the simulator which actions of the stage overlap.
+  std::pair<Action, Action> overlap(int stage, size_t pair) {
+    const OverlappedPair& of = order_.pairs[pair];
+    const std::pair<Action, Action> actions{{ActionKind::Forward, 0, of.forward_chunk, true},
+                                            {of.backward, 0, of.backward_chunk, true}};
+    simulator_.overlap(stage, actions.first, actions.second);
+    return actions;
+  }
+  const ActionDuration& duration_of(const OrderedAction& a) {
+    if (a.pair == 0) return at(a.stage, a.chunk, a.kind);
+    const PairDurations& of = pair_at(a.stage, a.pair - 1u);
+    return a.kind == ActionKind::Forward ? of.forward : of.backward;
+  }
   ActionDuration& at(int stage, int chunk, ActionKind kind) {
     return durations_[(static_cast<size_t>(stage) * static_cast<size_t>(order_.chunks) +
                        static_cast<size_t>(chunk)) *
@@ -113,15 +146,18 @@ class SteadySimulation {
   const ActionTransfer& transfer_of(const OrderedAction& a, const SteadyStage& s) {
     const int representative = representatives_[static_cast<size_t>(a.stage)];
     StageTransfers& of = transfers_[static_cast<size_t>(representative)];
-    const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds +
+    const size_t i = (((s.units * (order_.pairs.size() + 1) + a.pair) * static_cast<size_t>(order_.chunks) +
+                       a.chunk) *
+                          kKinds +
                       kind_index(a.kind)) *
-                         4 +
-                     (a.message >= 0 ? 2 : 0) + (a.overlapped ? 1 : 0);
+                         2 +
+                     (a.message >= 0 ? 1 : 0);
     if (i >= of.transfer_indices.size()) of.transfer_indices.resize(i + 1, -1);
     int32_t& index = of.transfer_indices[i];
     if (index < 0) {
       index = static_cast<int32_t>(of.transfers.size());
       SyncSimulator::Units units = of.unit_sets[s.units];
+      if (a.pair > 0) overlap(representative, a.pair - 1u);
       of.transfers.push_back(simulator_.action_transfer(representative, action_of(a), a.message >= 0, units));
       of.transfers.back().units = of.index_of(units);
     }
@@ -161,16 +197,13 @@ class SteadySimulation {
         case ActionKind::BackwardWeight:
         case ActionKind::ReceiveForward:
         case ActionKind::ReceiveBackward:
-        case ActionKind::SendBackward: run_pass(i, a, s); break;
+        case ActionKind::SendBackward: run_pass(a, s); break;
       }
       if (a.sent_message >= 0) send(a, s);
     }
   }
 
-  // i: index of the action, which is a forward or a backward.
-  void run_pass(size_t i, const OrderedAction& a, SteadyStage& s) {
-    if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
-      simulator_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
+  void run_pass(const OrderedAction& a, SteadyStage& s) {
     if (!microbatches_repeat_ || slowed_by_collectives_[static_cast<size_t>(a.stage)] ||
         (a.first && simulator_.overlaps_param_gather(a.stage)) ||
         (a.last && simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward)))
@@ -213,10 +246,11 @@ class SteadySimulation {
       key.add(int64_t{representatives_[static_cast<size_t>(s)]});
       if (representatives_[static_cast<size_t>(s)] != s) continue;
       for (int c = 0; c < order_.chunks; ++c)
-        for (const ActionKind kind : kPassKinds) {
-          const ActionDuration& of = at(s, c, kind);
-          for (const double word : {of.seconds, of.behind_launch, of.host, of.exposed}) key.add(word);
-        }
+        for (const ActionKind kind : kPassKinds) add_to(key, at(s, c, kind));
+      for (size_t p = 0; p < order_.pairs.size(); ++p) {
+        add_to(key, pair_at(s, p).forward);
+        add_to(key, pair_at(s, p).backward);
+      }
     }
     const auto start = cache_.get<WarmUpState>(
         CacheKind::WarmUp, key, [&] { return warm_up_until(own); },
@@ -241,7 +275,7 @@ class SteadySimulation {
       if (a.kind == ActionKind::SendForward) send(a, s);
       if (a.kind == ActionKind::SendForward || a.kind == ActionKind::Optimizer) continue;
       if (!in_step[stage]) {
-        const ActionDuration& of = at(a.stage, a.chunk, a.kind);
+        const ActionDuration& of = duration_of(a);
         if (a.message >= 0) {
           const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
           if (!began[stage]) out->latest[stage] = message.begin;
@@ -317,7 +351,7 @@ class SteadySimulation {
   }
 
   void run_as_duration(const OrderedAction& a, SteadyStage& s) {
-    const ActionDuration& of = at(a.stage, a.chunk, a.kind);
+    const ActionDuration& of = duration_of(a);
     double begin = s.compute_end;
     if (a.message >= 0) {
       const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
@@ -364,6 +398,7 @@ class SteadySimulation {
 
   void run_layers(const OrderedAction& a, SteadyStage& s) {
     write_to_timeline(a.stage);
+    if (a.pair > 0) overlap(a.stage, a.pair - 1u);
     NodeId arrived = kNoNode;
     if (a.message >= 0) {
       const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
@@ -376,14 +411,7 @@ class SteadySimulation {
     if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.message_ready = timeline_.end_of(made);
   }
 
-  static Action action_of(const OrderedAction& a) { return {a.kind, a.microbatch, a.chunk, a.overlapped}; }
-  const OrderedAction& next_of_stage(size_t i) const {
-    const auto own = [&](const OrderedAction& a) {
-      return a.stage == order_.actions[i].stage && a.kind != ActionKind::SendForward;
-    };
-    return *std::find_if(order_.actions.begin() + static_cast<std::ptrdiff_t>(i) + 1, order_.actions.end(),
-                         own);
-  }
+  static Action action_of(const OrderedAction& a) { return {a.kind, a.microbatch, a.chunk, a.pair > 0}; }
 
   PlanCache& cache_;
   // All microbatches except the first and the last of a chunk take equal time.
@@ -399,6 +427,7 @@ class SteadySimulation {
   std::vector<StageTransfers> transfers_;  // by representative stage
   std::vector<SteadyMessage> messages_;    // by slot, see ActionOrder::message_slots
   std::vector<ActionDuration> durations_;
+  std::vector<PairDurations> pair_durations_;  // by stage and pair
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "campaign/campaign.h"
 #include "explore/comparison.h"
 #include "explore/sensitivity.h"
 #include "memory/estimate.h"
@@ -18,6 +19,7 @@ class ComparisonTest : public QObject {
   void sensitivity_of_a_design();
   void scaling_of_a_design();
   void comparison_of_designs();
+  void costs_of_designs();
 };
 
 void ComparisonTest::sensitivity_of_a_design() {
@@ -105,6 +107,40 @@ void ComparisonTest::comparison_of_designs() {
   Design broken = a;
   broken.parallel.tp = 3;
   QVERIFY(std::isnan(compare_figures({compared(a), compared(broken)}).front().values[1]));
+}
+
+// Energy of a million tokens, and the days of the training run if the number of its tokens is set.
+void ComparisonTest::costs_of_designs() {
+  Design a = small_gpt(), b = a;
+  a.parallel.dp = b.parallel.dp = 2;
+  b.workload.recompute = Recompute::Full;
+  const auto rows_of = [](const std::vector<ComparedDesign>& designs) {
+    std::map<std::string, ComparedFigure> by_id;
+    for (ComparedFigure& f : compare_figures(designs)) by_id[f.id] = std::move(f);
+    return by_id;
+  };
+  const auto without_run = rows_of({compared(a), compared(b)});
+  QVERIFY(!without_run.count("days"));
+  a.workload.tokens = b.workload.tokens = 10'000'000'000;
+  const std::vector<ComparedDesign> designs{compared(a), compared(b)};
+  auto rows = rows_of(designs);
+  QVERIFY(rows.count("kwh_per_million_tokens") && rows.count("days"));
+  const ComparedFigure &energy = rows["kwh_per_million_tokens"], &days = rows["days"];
+  QVERIFY(energy.group == FigureGroup::Cost && days.group == FigureGroup::Cost);
+  for (size_t i = 0; i < designs.size(); ++i) {
+    const Simulation& s = *designs[i].simulation;
+    const double seconds = 1e6 / s.tokens_per_second;
+    const double watts = operation_of(designs[i].report->design.cluster).site_watts();
+    QVERIFY(watts > 0);
+    const double kwh = 2 * watts * seconds / 3.6e6;  // two ranks; a kWh is 3.6 MJ
+    QVERIFY(std::abs(energy.values[i] / kwh - 1) < 1e-9);
+    // Saves and interruptions add to the days of the steps alone.
+    const double steps = 1e10 / s.tokens_per_second / 86400;
+    QVERIFY(days.values[i] >= steps && days.values[i] < 1.5 * steps);
+    QCOMPARE(days.values[i], campaign(*designs[i].report, s).days.mean);
+  }
+  QVERIFY(energy.verdict(1) == Verdict::Worse && days.verdict(1) == Verdict::Worse);
+  QVERIFY2(energy.label.find("kWh") != std::string::npos, energy.label.c_str());
 }
 
 QTEST_GUILESS_MAIN(ComparisonTest)

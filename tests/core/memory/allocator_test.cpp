@@ -254,14 +254,9 @@ class AllocatorTest : public QObject {
     }
   }
 
-  void stepsFollowTheTimeline_data() {
-    QTest::addColumn<int>("index");
-    const auto designs = trace_designs();
-    for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
-  }
+  void stepsFollowTheTimeline_data() { add_trace_rows(); }
   void stepsFollowTheTimeline() {
-    QFETCH(int, index);
-    const auto report = estimate(trace_designs()[static_cast<size_t>(index)].design);
+    const auto report = estimate(fetched_trace_design());
     QVERIFY(report->valid());
     const bool splits = splits_backward(schedule_of(report->design.parallel));
     for (const StageMemory& memory : report->memory->stages) {

@@ -26,26 +26,15 @@ int64_t held(const Report& report, const StageReport& stage) {
   return static_cast<int64_t>(bytes);
 }
 
-void add_trace_designs() {
-  QTest::addColumn<int>("index");
-  const auto designs = trace_designs();
-  for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
-}
-
-Design chosen() {
-  QFETCH(int, index);
-  return trace_designs()[static_cast<size_t>(index)].design;
-}
-
 }  // namespace
 
 class MemoryTimelineTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   // The time of the peak lies inside the action that the peak names.
-  void peaksHaveATime_data() { add_trace_designs(); }
+  void peaksHaveATime_data() { add_trace_rows(); }
   void peaksHaveATime() {
-    Design design = chosen();
+    Design design = fetched_trace_design();
     const auto report = estimate(design);
     const auto simulation = simulate(*report);
     StepOps step(report, simulation);
@@ -178,9 +167,9 @@ class MemoryTimelineTest : public QObject {
   }
   // A storage lives from the first op that touches it to the last one. Saved storages and the result stay. A
   // storage that only the ops of one kernel touch has no memory.
-  void forwardLifetimesFollowTheirDefinition_data() { add_trace_designs(); }
+  void forwardLifetimesFollowTheirDefinition_data() { add_trace_rows(); }
   void forwardLifetimesFollowTheirDefinition() {
-    const auto report = trace_report(chosen());
+    const auto report = trace_report(fetched_trace_design());
     const Graph& graph = report->graph();
     const KernelProfile& profile = *ModelLibrary::instance().profile(graph.structure.profile);
     const SegmentLifetimes lifetimes(graph, profile);
@@ -240,9 +229,9 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
-  void backwardsLeaveTheGradientOfTheInputAlone_data() { add_trace_designs(); }
+  void backwardsLeaveTheGradientOfTheInputAlone_data() { add_trace_rows(); }
   void backwardsLeaveTheGradientOfTheInputAlone() {
-    const auto report = trace_report(chosen());
+    const auto report = trace_report(fetched_trace_design());
     const Graph& graph = report->graph();
     const SegmentLifetimes lifetimes(graph, *ModelLibrary::instance().profile(graph.structure.profile));
     const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
@@ -260,9 +249,9 @@ class MemoryTimelineTest : public QObject {
   }
 
   // A gradient that was added to another one shares its memory, and is not allocated again.
-  void storagesAreAllocatedOnceAndFreedOnce_data() { add_trace_designs(); }
+  void storagesAreAllocatedOnceAndFreedOnce_data() { add_trace_rows(); }
   void storagesAreAllocatedOnceAndFreedOnce() {
-    const auto report = trace_report(chosen());
+    const auto report = trace_report(fetched_trace_design());
     const Graph& graph = report->graph();
     const SegmentLifetimes lifetimes(graph, *ModelLibrary::instance().profile(graph.structure.profile));
     const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
@@ -290,9 +279,9 @@ class MemoryTimelineTest : public QObject {
         }
   }
 
-  void aStepEndsAsItBegan_data() { add_trace_designs(); }
+  void aStepEndsAsItBegan_data() { add_trace_rows(); }
   void aStepEndsAsItBegan() {
-    const auto report = trace_report(chosen());
+    const auto report = trace_report(fetched_trace_design());
     const auto memory = memory_timeline(*report);
     QCOMPARE(memory->stages.size(), report->stages.size());
     for (const StageMemory& stage : memory->stages) {
@@ -312,9 +301,9 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
-  void contributorsAddUp_data() { add_trace_designs(); }
+  void contributorsAddUp_data() { add_trace_rows(); }
   void contributorsAddUp() {
-    const auto report = trace_report(chosen());
+    const auto report = trace_report(fetched_trace_design());
     const auto memory = memory_timeline(*report);
     for (const StageMemory& stage : memory->stages) {
       CategoryBytes sum{};

@@ -15,6 +15,7 @@
 #include "report/report_json.h"
 #include "report/time_report.h"
 #include "support/random_designs.h"
+#include "support/stage_seconds.h"
 #include "support/test_share.h"
 #include "support/trace_designs.h"
 #include "timing/row_times.h"
@@ -24,12 +25,6 @@ using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
-
-constexpr double kTiny = 1e-9;  // share of the step: rounding by another order of additions
-
-double seconds_of(const StageTimes& stage, TimeCategory category) {
-  return stage.seconds[static_cast<size_t>(category)];
-}
 
 QString name_of(const CollectiveValue& row) {
   return QString::fromStdString(std::string(phase_name(row.phase)) + " " + std::string(row.op.name()) + " " +
@@ -121,15 +116,9 @@ class RowTimesTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void rows_add_up_to_the_step_data() {
-    QTest::addColumn<int>("index");
-    const std::vector<NamedDesign> designs = trace_designs();
-    for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
-  }
+  void rows_add_up_to_the_step_data() { add_trace_rows(); }
   void rows_add_up_to_the_step() {
-    QFETCH(int, index);
-    static const std::vector<NamedDesign> designs = trace_designs();
-    const QStringList found = faults(trace_report(designs[static_cast<size_t>(index)].design));
+    const QStringList found = faults(trace_report(fetched_trace_design()));
     QVERIFY2(found.isEmpty(), qPrintable(found.mid(0, 8).join('\n')));
   }
 

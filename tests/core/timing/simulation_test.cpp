@@ -13,6 +13,7 @@
 #include "report/time_report.h"
 #include "report/timeline_json.h"
 #include "support/random_designs.h"
+#include "support/stage_seconds.h"
 #include "support/trace_designs.h"
 #include "timing/schedule_simulation.h"
 #include "timing/step_ops.h"
@@ -22,11 +23,6 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr double kTiny = 1e-9;  // share of the step: rounding by another order of additions
-
-double seconds_of(const StageTimes& stage, TimeCategory category) {
-  return stage.seconds[static_cast<size_t>(category)];
-}
 double sum(const std::array<double, kTimeCategoryCount>& seconds) {
   double out = 0;
   for (const double s : seconds) out += s;
@@ -198,16 +194,10 @@ void SimulationTest::closedForms() {
   QVERIFY(std::abs(s.bubble - (wanted - microbatches * (forward + backward)) / wanted) < 1e-9);
 }
 
-void SimulationTest::designs_data() {
-  QTest::addColumn<int>("index");
-  const std::vector<NamedDesign> designs = trace_designs();
-  for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
-}
+void SimulationTest::designs_data() { add_trace_rows(); }
 
 void SimulationTest::designs() {
-  QFETCH(int, index);
-  const Design design = trace_designs()[static_cast<size_t>(index)].design;
-  const auto report = make_report(design);
+  const auto report = make_report(fetched_trace_design());
   QVERIFY(report->valid());
   const auto s = simulate(*report);
   QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));

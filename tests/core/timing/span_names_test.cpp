@@ -33,15 +33,9 @@ class SpanNamesTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void collectives_are_rows_data() {
-    QTest::addColumn<int>("index");
-    const std::vector<NamedDesign> designs = trace_designs();
-    for (size_t i = 0; i < designs.size(); ++i) QTest::newRow(designs[i].name) << static_cast<int>(i);
-  }
+  void collectives_are_rows_data() { add_trace_rows(); }
   void collectives_are_rows() {
-    QFETCH(int, index);
-    static const std::vector<NamedDesign> designs = trace_designs();
-    const auto report = trace_report(designs[static_cast<size_t>(index)].design);
+    const auto report = trace_report(fetched_trace_design());
     const auto simulation = simulate(*report);
     std::set<Key> rows;
     for (const StageReport& stage : report->stages)

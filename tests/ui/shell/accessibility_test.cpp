@@ -1,17 +1,24 @@
-// Every view, with the font sizes of a person who needs large text: each control has a name, the text of each
-// button is whole, and no control lies outside the window. Fonts of 150 % on a screen of 1280x800 leave the
-// room of 853x533 at 100 %, fonts of 200 % that of 640x400.
+// Every view and dialog, with the font sizes of a person who needs large text: each control has a name, the
+// text of each button is whole, and no control lies outside the window. Fonts of 150 % on a screen of
+// 1280x800 leave the room of 853x533 at 100 %, fonts of 200 % that of 640x400.
 #include <QAbstractButton>
 #include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QStyleOptionButton>
 #include <QTabWidget>
 #include <QTest>
+#include <map>
 
 #include "offscreen.h"
+#include "ui/session/layout_finder.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/preset_box.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/views/architecture/part_box.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -54,18 +61,47 @@ class AccessibilityTest : public WindowTest {
     return QFontMetrics(button->font()).horizontalAdvance(button->text().remove('&')) > room + 1;
   }
 
-  QStringList faults() {
+  // Boxes of the form and of the layers put "…" into the middle of a long text.
+  static bool elides(const QComboBox* combo) {
+    return combo->objectName().startsWith("knob_") || qobject_cast<const PartBox*>(combo);
+  }
+  // A line of text that is wider than its label or combo box, and has no "…".
+  static bool cutsItsLine(const QWidget* widget) {
+    QString text;
+    int room = widget->contentsRect().width();
+    if (const auto* label = qobject_cast<const QLabel*>(widget)) {
+      if (label->wordWrap() || label->textFormat() == Qt::RichText || Qt::mightBeRichText(label->text()))
+        return false;
+      text = label->buddy() ? QString(label->text()).remove('&') : label->text();
+    } else if (const auto* combo = qobject_cast<const QComboBox*>(widget);
+               combo && !combo->isEditable() && !elides(combo)) {
+      QStyleOptionComboBox option;
+      option.initFrom(combo);
+      room = combo->style()
+                 ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, combo)
+                 .width();
+      text = combo->currentText();
+    }
+    const QStringList lines = text.split('\n');
+    return std::any_of(lines.begin(), lines.end(), [&](const QString& line) {
+      return QFontMetrics(widget->font()).horizontalAdvance(line) > room + 1;
+    });
+  }
+
+  static QStringList faults(QWidget* window) {
     QStringList out;
-    for (QWidget* widget : window_->findChildren<QWidget*>()) {
-      if (!widget->isVisible() || isPart(widget) || widget->window() != window_.get()) continue;
+    for (QWidget* widget : window->findChildren<QWidget*>()) {
+      if (!widget->isVisible() || isPart(widget) || widget->window() != window) continue;
       if (widget->focusPolicy() & Qt::TabFocus && nameOf(widget).isEmpty())
         out.append("no name: " + described(widget));
       auto* button = qobject_cast<QPushButton*>(widget);
       if (button && cutsItsText(button))
         out.append(QString("cut text (%1 of %2): ").arg(widget->width()).arg(widget->sizeHint().width()) +
                    described(widget));
-      const QRect place(widget->mapTo(window_.get(), QPoint()), widget->size());
-      if (button && !scrolls(widget) && !window_->rect().contains(place))
+      if (cutsItsLine(widget))
+        out.append(QString("cut line (%1 wide): ").arg(widget->width()) + described(widget));
+      const QRect place(widget->mapTo(window, QPoint()), widget->size());
+      if (button && !scrolls(widget) && !window->rect().contains(place))
         out.append("outside the window: " + described(widget));
     }
     out.removeDuplicates();
@@ -73,7 +109,11 @@ class AccessibilityTest : public WindowTest {
   }
 
  private Q_SLOTS:
-  void init() { openWindow(); }
+  void init() {
+    openWindow();
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
   void cleanup() { closeWindow(); }
 
   void everyControl_data() {
@@ -90,7 +130,7 @@ class AccessibilityTest : public WindowTest {
     for (int view = 0; view < window_->tabs()->count(); ++view) {
       window_->showView(view);
       QTest::qWait(50);
-      for (const QString& fault : faults()) {
+      for (const QString& fault : faults(window_.get())) {
         all.append(window_->tabs()->tabText(view) + ": " + fault);
         qWarning("%s", qPrintable(all.back()));  // one message of a test has no room for all
       }
@@ -107,12 +147,59 @@ class AccessibilityTest : public WindowTest {
     button->show();
     auto* nameless = new QLineEdit(window_.get());
     nameless->show();
-    const QString found = faults().join('\n');
+    auto* label = new QLabel("A line of text that is wider than it", window_.get());
+    label->setFixedWidth(40);
+    label->show();
+    const QString found = faults(window_.get()).join('\n');
     QVERIFY2(found.contains("cut text (60 of "), qPrintable(found));
     QVERIFY2(found.contains("outside the window: A text"), qPrintable(found));
     QVERIFY2(found.contains("no name: QLineEdit"), qPrintable(found));
+    QVERIFY2(found.contains("cut line (40 wide): QLabel"), qPrintable(found));
     delete button;
     delete nameless;
+    delete label;
+  }
+
+  // Every dialog and list. With fonts of 200 %, a screen of 1280x800 has room for 640x400.
+  void everyDialog_data() {
+    QTest::addColumn<QByteArray>("opened");
+    for (const char* opened : {"examples", "export", "machine", "layouts", "shortcuts", "about",
+                               "documentation", "import", "models"})
+      QTest::newRow(opened) << QByteArray(opened);
+  }
+  void everyDialog() {
+    QFETCH(QByteArray, opened);
+    session_->waitForEstimate();
+    const Actions& actions = window_->actions();
+    const std::map<QByteArray, QAction*> by_name{{"examples", actions.examples},
+                                                 {"export", actions.export_bundle},
+                                                 {"machine", actions.machine},
+                                                 {"layouts", actions.find_layout},
+                                                 {"shortcuts", actions.shortcuts},
+                                                 {"about", actions.about},
+                                                 {"documentation", actions.documentation}};
+    if (opened == "import")
+      dropFile(SHARDSCAPE_TEST_DATA "/hf/gemma-2b.json");
+    else if (opened == "models")
+      window_->findChild<PresetBox*>()->showPopup();
+    else
+      by_name.at(opened)->trigger();
+    QTest::qWait(100);
+    QTRY_VERIFY_WITH_TIMEOUT(!window_->verdictStrip()->finder()->searching(), 300'000);
+    int walked = 0;
+    for (QWidget* top : QApplication::topLevelWidgets()) {
+      if (top == window_.get() || !top->isVisible() || top->windowType() == Qt::ToolTip) continue;
+      ++walked;
+      const QStringList found = faults(top);
+      for (const QString& fault : found) qWarning("%s", qPrintable(fault));
+      QCOMPARE(found.size(), 0);
+      const QSize least = top->minimumSizeHint().expandedTo(top->minimumSize());
+      // Lists take the height that the screen has.
+      QVERIFY2(least.width() <= 640 && (least.height() <= 400 || top->windowType() == Qt::Popup),
+               qPrintable(QString("%1: %2 x %3").arg(described(top)).arg(least.width()).arg(least.height())));
+      top->close();
+    }
+    QCOMPARE(walked, 1);
   }
 };
 

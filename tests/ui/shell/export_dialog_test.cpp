@@ -89,6 +89,18 @@ class ExportDialogTest : public QObject {
     QCOMPARE(leftovers(), QStringList{"bundle"});
   }
 
+  // Opened again, the dialog begins at the folder, wherever the keyboard was before.
+  void reopenedItBeginsAtTheFolder() {
+    for (const char* last : {"export_close", "export_name"}) {
+      part<QWidget>(last)->setFocus();
+      QCOMPARE(dialog_->focusWidget(), part<QWidget>(last));
+      dialog_->close();
+      dialog_->show();
+      QVERIFY(QTest::qWaitForWindowExposed(dialog_.get()));
+      QCOMPARE(dialog_->focusWidget(), part<QWidget>("export_folder"));
+    }
+  }
+
   // The steps after an export: check, simulate, ASTRA-sim, the folder.
   void nextStepsAfterAnExport() {
     session_->waitForEstimate();

@@ -4,14 +4,17 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTabWidget>
 #include <QTest>
 
 #include "offscreen.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/session/comparisons.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/table_search.h"
+#include "ui/views/explore/explore_view.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -49,21 +52,39 @@ class KeyboardTest : public WindowTest {
     }
   }
 
-  // Ctrl+F searches the table of the view.
+  // Ctrl+F searches the table of the view. Explore shows the comparison with a pinned design.
+  void findInATable_data() {
+    QTest::addColumn<QString>("view");
+    for (const char* view : {"Memory", "Compute", "Communication", "Explore"})
+      QTest::newRow(view) << QString(view);
+  }
   void findInATable() {
-    window_->showView(3);
+    QFETCH(QString, view);
+    const auto tab = static_cast<int>(viewNames().indexOf(view));
+    window_->showView(tab);
+    if (view == "Explore") {
+      window_->explore()->showPage(ExploreView::Compare);
+      QVERIFY(session_->comparisons()->add(session_->design(), "the same"));
+      QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
+    }
+    QAbstractItemView* table = nullptr;
+    QTRY_VERIFY((table = TableSearch::tableIn(window_->tabs()->currentWidget())) &&
+                table->model()->rowCount() > 1);
+    const QModelIndex last = table->model()->index(table->model()->rowCount() - 1, 0);
+    const QString word = QRegularExpression("[A-Za-z0-9-]+").match(last.data().toString()).captured();
+    QVERIFY2(!word.isEmpty(), qPrintable(last.data().toString()));
     press(Qt::Key_F, Qt::ControlModifier);
-    QCOMPARE(window_->tabs()->currentIndex(), 3);
+    QCOMPARE(window_->tabs()->currentIndex(), tab);
     auto* field = qobject_cast<SearchField*>(QApplication::focusWidget());
-    QVERIFY(field && field->isVisible());
-    QTest::keyClicks(field, "all");
-    QVERIFY2(field->matchesText().contains("match"), qPrintable(field->matchesText()));
+    QVERIFY(field && field->isVisible() && table->isAncestorOf(field));
+    QTest::keyClicks(field, word);
+    QVERIFY2(field->matchesText().contains("match") && field->matchesText() != "no match",
+             qPrintable(field->matchesText()));
     QTest::keyClick(field, Qt::Key_Return);
-    QAbstractItemView* table = TableSearch::tableIn(window_->tabs()->currentWidget());
     QString row;
     for (int column = 0; column < table->model()->columnCount(); ++column)
       row += table->currentIndex().siblingAtColumn(column).data().toString() + " ";
-    QVERIFY2(row.contains("all", Qt::CaseInsensitive), qPrintable(row));
+    QVERIFY2(row.contains(word, Qt::CaseInsensitive), qPrintable(row));
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(!field->isVisible());
     QCOMPARE(QApplication::focusWidget(), table);

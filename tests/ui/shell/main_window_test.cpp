@@ -2,12 +2,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QDropEvent>
+#include <QDialog>
 #include <QFrame>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -19,16 +18,15 @@
 #include <QTimer>
 #include <memory>
 
-#include "campaign/running_cost.h"
 #include "design/document.h"
 #include "offscreen.h"
-#include "report/campaign_report.h"
 #include "ui/form/config_form.h"
 #include "ui/form/knob_row.h"
 #include "ui/inspector/design_summary.h"
 #include "ui/inspector/inspection_text.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/session/memory_advisor.h"
+#include "ui/shell/about_dialog.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/document.h"
 #include "ui/shell/export_dialog.h"
@@ -110,29 +108,6 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(window_->tabs()->count(), 7);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
     QVERIFY(!window_->inspector()->shown().isEmpty());
-  }
-
-  // The cost is shown where it has room, and its tip names price and power with their sources.
-  void theVerdictShowsTheCost() {
-    session_->waitForEstimate();
-    QWidget* cost = nullptr;
-    for (QWidget* cell : window_->verdictStrip()->findChildren<QWidget*>())
-      if (cell->accessibleName().startsWith("Per million tokens: ")) cost = cell;
-    QVERIFY(cost);
-    const std::optional<double> dollars = running_cost(session_->design().cluster, session_->report()->ranks,
-                                                       session_->estimate()->simulation->tokens_per_second)
-                                              .dollars;
-    QVERIFY(dollars);
-    QVERIFY2(cost->accessibleName().contains(QString::fromStdString(dollars_text(*dollars))),
-             qPrintable(cost->accessibleName()));
-    QVERIFY(cost->accessibleName().contains("kWh"));
-    QVERIFY(cost->toolTip().contains("Price per hour: ") && cost->toolTip().contains("Board power: "));
-    const QSize size = window_->size();
-    window_->resize(1600, 900);
-    QTRY_VERIFY(cost->isVisible());
-    window_->resize(1000, 640);
-    QTRY_VERIFY(!cost->isVisible());
-    window_->resize(size);
   }
 
   void typeUndoRedo() {
@@ -470,6 +445,17 @@ class MainWindowTest : public WindowTest {
     QVERIFY2(window_->messageBar()->text().contains("broken.json"),
              qPrintable(window_->messageBar()->text()));
     QVERIFY(!window_->document()->openPath(folder_.filePath("absent.json")));
+    // JSON of another program: the message says in words which file is needed.
+    QFile other(folder_.filePath("other.json"));
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    other.write("{\"layers\": 3}");
+    other.close();
+    QVERIFY(!window_->document()->openPath(other.fileName()));
+    const QString message = window_->messageBar()->text();
+    QVERIFY2(message.contains("this is not a saved design") && message.contains("File > Save design") &&
+                 !message.contains("\"shardscape\""),
+             qPrintable(message));
+    QVERIFY(session_->design() == before);
     QVERIFY(!window_->document()->savePath("/proc/no/such/place.json"));
     QVERIFY(window_->messageBar()->text().contains("not saved"));
   }
@@ -479,13 +465,7 @@ class MainWindowTest : public WindowTest {
     design.workload.batch = 128;
     const QString path = folder_.filePath("dropped.json");
     QVERIFY(!save_design(design, path.toStdString()));
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &drop);
+    dropFile(path);
     QCOMPARE(session_->design().workload.batch, 128);
   }
 
@@ -522,6 +502,16 @@ class MainWindowTest : public WindowTest {
     QVERIFY(window_->actions().system->isChecked() && !window_->actions().dark->isChecked());
     QCOMPARE(settings::themeChoice(), ThemeChoice::System);
     window_->actions().light->trigger();
+  }
+
+  void aboutNamesInference() {
+    showAbout(window_.get());
+    QDialog* about = nullptr;
+    for (auto* dialog : window_->findChildren<QDialog*>())
+      if (dialog->windowTitle().startsWith("About")) about = dialog;
+    QVERIFY(about);
+    QVERIFY(labelSays(about, "training and inference of large language models"));
+    about->close();
   }
 
   void problemsModelFollowsTheModelRules() {

@@ -4,6 +4,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScreen>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -20,6 +21,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/windows.h"
+#include "ui/toolkit/screen_room.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -57,6 +59,16 @@ class WindowsTest : public QObject {
     windows_ = std::make_unique<Windows>(QString());
   }
   void cleanup() { windows_.reset(); }
+
+  // The first window has room for its frame and for the panels of the desktop.
+  void theFirstWindowFitsTheScreen() {
+    Session session;
+    MainWindow window(&session);
+    window.actions().reset_layout->trigger();
+    const QSize room = roomOnScreen(&window);
+    QVERIFY(room.width() < window.screen()->geometry().width());
+    QCOMPARE(window.size(), QSize(1440, 900).boundedTo(room));
+  }
 
   void windowsAreIndependent() {
     MainWindow* first = windows_->open();

@@ -15,6 +15,7 @@
 #include "offscreen.h"
 #include "support/designs.h"
 #include "ui/toolkit/newest_job.h"
+#include "ui/views/explore/explore_job.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -72,6 +73,25 @@ class BackgroundThreadsTest : public QObject {
     });
     QTRY_VERIFY(threads().lowered > 1);
     QCOMPARE(threads().usual, usual);
+  }
+
+  // The search of the Explore view starts on a thread of its own, and no thread keeps the usual priority.
+  void theSearchOfTheWindowIsLowered() {
+    const int usual = threads().usual;
+    ExploreJob job;
+    QTRY_COMPARE(threads().usual, usual);  // the thread that counts spaces has lowered itself
+    const int lowered = threads().lowered;
+    SpaceSpec spec;
+    spec.base = preset_design("llama3-8b", 2, 2, 16);
+    spec.gpus = "64";
+    spec.dimensions = usual_dimensions(spec.base, 64, {});
+    job.run(spec, {});
+    QVERIFY(job.running());
+    QTRY_VERIFY(threads().lowered > lowered);
+    QVERIFY2(job.running(), "the search ended before its threads were counted");
+    QCOMPARE(threads().usual, usual);
+    job.cancel();
+    QTRY_VERIFY_WITH_TIMEOUT(!job.running(), 30'000);
   }
 };
 

@@ -1,8 +1,12 @@
 // Terms of the glossary in the window: a tip with one sentence, and a dotted underline.
+#include <QHeaderView>
 #include <QHelpEvent>
+#include <QImage>
 #include <QTest>
 
 #include "offscreen.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/table_model.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/glossary.h"
@@ -10,6 +14,34 @@
 
 using namespace shardscape;
 using namespace shardscape::ui;
+
+namespace {
+
+// A table with a caption that is a term, and one that is not.
+class Captions : public TableModel {
+ public:
+  Captions() {
+    assign({{"Exposed communication", "exposed", true, {}}, {"Another long caption", "other", true, {}}},
+           {{number_cell(1, "1"), number_cell(2, "2")}});
+  }
+};
+
+// The longest run of pixels in a row of the image that repeats every three pixels, as the underline does.
+int longest_dots(const QImage& image) {
+  int longest = 0;
+  for (int y = 0; y < image.height(); ++y) {
+    int run = 0;
+    for (int x = 0; x + 3 < image.width(); ++x) {
+      const bool changes = image.pixel(x, y) != image.pixel(x + 1, y) ||
+                           image.pixel(x + 1, y) != image.pixel(x + 2, y);
+      run = changes && image.pixel(x, y) == image.pixel(x + 3, y) ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+  }
+  return longest;
+}
+
+}  // namespace
 
 class GlossaryTest : public WindowTest {
   Q_OBJECT
@@ -73,6 +105,26 @@ class GlossaryTest : public WindowTest {
     int changes = 0;
     for (int x = 1; x < other.width(); ++x) changes += other.pixel(x, last) != other.pixel(x - 1, last);
     QVERIFY2(changes > 10, qPrintable(QString::number(changes)));
+  }
+
+  void captionsOfTablesAreExplained() {
+    Captions model;
+    ChartTable table;
+    table.setTable(&model);
+    table.resize(600, 200);
+    table.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&table));
+    QHeaderView& header = *table.horizontalHeader();
+    const auto dots = [&](int section) {
+      const QRect place(header.sectionViewportPosition(section), 0, header.sectionSize(section),
+                        header.height());
+      return longest_dots(header.viewport()->grab(place).toImage());
+    };
+    QVERIFY2(dots(0) > 30, qPrintable(QString::number(dots(0))));
+    QVERIFY2(dots(1) < 15, qPrintable(QString::number(dots(1))));
+    QCOMPARE(model.headerData(0, Qt::Horizontal, Qt::ToolTipRole).toString(),
+             Glossary::instance().tip("Exposed communication"));
+    QVERIFY(model.headerData(1, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
   }
 
   void theFormExplainsItsTerms() {

@@ -14,8 +14,12 @@
 #include <QTest>
 #include <QtDBus/QDBusConnection>
 #include <QtDBus/QDBusVariant>
+#include <map>
 
 #include "offscreen.h"
+#include "ui/session/session.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/main_window.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/desktop_theme.h"
 #include "ui/toolkit/icons.h"
@@ -45,6 +49,16 @@ class Portal : public QObject {
 
  private:
   uint scheme_ = 1;  // dark
+};
+
+// Counts what widgets hear of changed styles and fonts.
+class RestyleCounter : public QObject {
+ public:
+  std::map<const QObject*, int> heard;
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange) ++heard[watched];
+    return false;
+  }
 };
 
 class ThemeTest : public QObject {
@@ -215,6 +229,36 @@ class ThemeTest : public QObject {
     for (int digit = 1; digit < 10; ++digit) {
       QCOMPARE(metrics.horizontalAdvance(QString::number(digit)), metrics.horizontalAdvance("0"));
     }
+  }
+
+  // A switch of the theme restyles no widget of the window for its layout: far less than one event each.
+  void aSwitchOfTheThemeIsCheap() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    Session session;
+    MainWindow window(&session);
+    session.waitForReport();
+    window.resize(1280, 800);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    for (int view = 0; view < viewNames().size(); ++view) window.showView(view);
+    QCoreApplication::processEvents();
+    RestyleCounter counter;
+    const auto widgets = window.findChildren<QWidget*>();
+    QVERIFY(widgets.size() > 300);
+    for (QWidget* widget : widgets) widget->installEventFilter(&counter);
+    Theme::instance().setMode(Theme::Mode::Dark);
+    QCOMPARE(Theme::instance().mode(), Theme::Mode::Dark);
+    qsizetype all = 0, often = 0;
+    for (const auto& [widget, events] : counter.heard) {
+      all += events;
+      often += events > 1;
+    }
+    QVERIFY2(
+        all < widgets.size() && often < widgets.size() / 10,
+        qPrintable(
+            QString("%1 events, %2 widgets with several, of %3").arg(all).arg(often).arg(widgets.size())));
+    for (QWidget* widget : window.findChildren<QWidget*>()) widget->removeEventFilter(&counter);
+    Theme::instance().setMode(Theme::Mode::Light);
   }
 };
 

@@ -52,6 +52,20 @@ void open(QWidget& view, QSize size = {760, 640}) {
   QTest::qWait(20);  // QCustomPlot places the axes in a queued replot
 }
 
+// A view of two stages and their simulated step.
+template <class View>
+struct Simulated {
+  Simulated() : state(&simulated(session)), view(&state) { open(view); }
+  static Session& simulated(Session& session) {
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
+    return session;
+  }
+  Session session;
+  SelectionState state;
+  View view;
+};
+
 void click_segment(StageChart& chart, int stage, int series) {
   QTest::mouseClick(&chart, Qt::LeftButton, Qt::NoModifier,
                     chart.segmentRect(stage, series).center().toPoint());
@@ -245,11 +259,10 @@ class ChartsTest : public QObject {
   }
 
   void aCollectiveExplainsItself() {
-    Session session;
-    SelectionState state(&session);
-    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&state);
-    open(view);
+    Simulated<CommunicationView> shown;
+    const Session& session = shown.session;
+    const SelectionState& state = shown.state;
+    const CommunicationView& view = shown.view;
     QVERIFY(view.model()->rowCount() > 0);
     for (int row = 0; row < view.model()->rowCount(); ++row) {
       Q_EMIT view.table()->rowSelected(row);
@@ -267,12 +280,10 @@ class ChartsTest : public QObject {
 
   // The bars of time are the communication and the exposed communication of the simulated step.
   void communicationTimeIsThatOfTheStep() {
-    Session session;
-    SelectionState state(&session);
-    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    session.waitForEstimate();
-    CommunicationView view(&state);
-    open(view);
+    Simulated<CommunicationView> shown;
+    Session& session = shown.session;
+    const SelectionState& state = shown.state;
+    CommunicationView& view = shown.view;
     const double bytes = view.chart()->data().total(0);
     QTest::mouseClick(view.quantityControl()->button(1), Qt::LeftButton);
     QCOMPARE(view.quantity(), CommunicationView::Quantity::Time);
@@ -308,12 +319,10 @@ class ChartsTest : public QObject {
 
   // The table and the inspector show the times of the simulation, for every row.
   void collectivesHaveTimes() {
-    Session session;
-    SelectionState state(&session);
-    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    session.waitForEstimate();
-    CommunicationView view(&state);
-    open(view);
+    Simulated<CommunicationView> shown;
+    Session& session = shown.session;
+    const SelectionState& state = shown.state;
+    CommunicationView& view = shown.view;
     const StageReport& stage = session.report()->stages[0];
     const Simulation& simulation = *session.estimate()->simulation;
     QCOMPARE(view.model()->rowCount(), static_cast<int>(stage.collectives.size()));
@@ -342,12 +351,10 @@ class ChartsTest : public QObject {
 
   // Time is the default; the parts of a stage are its kernels in the simulated step.
   void computeTimeIsThatOfTheStep() {
-    Session session;
-    SelectionState state(&session);
-    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    session.waitForEstimate();
-    ComputeView view(&state);
-    open(view);
+    Simulated<ComputeView> shown;
+    Session& session = shown.session;
+    const SelectionState& state = shown.state;
+    ComputeView& view = shown.view;
     QCOMPARE(view.quantity(), ComputeView::Quantity::Time);
     const Simulation& simulation = *session.estimate()->simulation;
     for (int stage = 0; stage < 2; ++stage) {
@@ -383,12 +390,9 @@ class ChartsTest : public QObject {
 
   // The picture of the design before stays until the step of the new one is simulated.
   void timesWaitForTheEstimate() {
-    Session session;
-    SelectionState state(&session);
-    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    session.waitForEstimate();
-    ComputeView view(&state);
-    open(view);
+    Simulated<ComputeView> shown;
+    Session& session = shown.session;
+    const ComputeView& view = shown.view;
     QVERIFY(view.chart()->updatesEnabled());
     set(session, {{"tp", "4"}});
     if (!session.estimated()) QVERIFY(!view.chart()->updatesEnabled());

@@ -1,7 +1,10 @@
 #include "ui/views/architecture/part_box.h"
 
 #include <QAbstractItemView>
+#include <QStyleOptionComboBox>
 #include <QWheelEvent>
+
+#include "ui/toolkit/elided_combo.h"
 
 namespace shardscape::ui {
 
@@ -11,6 +14,13 @@ PartBox::PartBox(QWidget* parent) : QComboBox(parent) {
   setMinimumContentsLength(4);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   setMaxVisibleItems(16);
+  connect(this, &QComboBox::currentTextChanged, this, &QWidget::setToolTip);  // the text may be cut
+}
+
+void PartBox::paintEvent(QPaintEvent*) {
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  paintElided(*this, option);
 }
 
 void PartBox::showPopup() {

@@ -13,6 +13,7 @@ class PartBox : public QComboBox {
   void showPopup() override;
 
  protected:
+  void paintEvent(QPaintEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
 };
 

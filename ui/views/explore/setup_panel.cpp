@@ -12,6 +12,7 @@
 #include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "explore/values.h"
 #include "ui/session/session.h"
@@ -353,6 +354,11 @@ void SetupPanel::findExamples() {
 }
 
 void SetupPanel::offerDefaults() {
+  usual_ = true;
+  followDesign();
+}
+
+void SetupPanel::showDefaults() {
   const Design& design = session_->design();
   const int64_t ranks = std::max<int64_t>(1, design.world());
   const auto usual = usual_dimensions(design, ranks, {});
@@ -363,7 +369,6 @@ void SetupPanel::offerDefaults() {
       [](const auto& d, const DimensionRow* row) { return row->id() == text(d.first); });
   if (!same) clearDimensions();
   for (const auto& [id, values] : usual) addDimension(text(id), text(values), true);
-  usual_ = true;
   check();
   countLater();
 }
@@ -459,11 +464,18 @@ void SetupPanel::countLater() { pause_.start(); }
 
 void SetupPanel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
+  catchUp();
   countLater();
 }
 
 void SetupPanel::followDesign() {
-  if (usual_ && !job_->running()) return offerDefaults();
+  behind_ = true;
+  if (isVisible()) catchUp();
+}
+
+void SetupPanel::catchUp() {
+  if (!std::exchange(behind_, false)) return;
+  if (usual_ && !job_->running()) return showDefaults();
   check();
   countLater();
 }
@@ -523,6 +535,7 @@ void SetupPanel::showRun() {
 
 void SetupPanel::runOrCancel() {
   if (job_->running()) return job_->cancel();
+  catchUp();
   if (!ready()) return;
   job_->run(spec(), options());
 }

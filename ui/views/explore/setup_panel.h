@@ -37,9 +37,9 @@ class SetupPanel : public QWidget {
   SearchOptions options() const;
   void setFront(int x, int y);  // indices in objectives(): the next search keeps the front of these two
   void showSpaceOf(const SearchResult& result);  // shows the space of a search result
-  void offerDefaults();                          // offers default dimensions for the present design
-  bool usual() const { return usual_; }          // the offered dimensions are unchanged
-  DimensionRow* row(const QString& id) const;    // nullptr: not in the list
+  void offerDefaults();  // offers default dimensions for the present design, when the panel is shown
+  bool usual() const { return usual_; }        // the offered dimensions are unchanged
+  DimensionRow* row(const QString& id) const;  // nullptr: not in the list
   DimensionRow* addDimension(const QString& id, const QString& values, bool used);
   ConditionRow* addCondition(const QString& text);
   const QList<ConditionRow*>& conditions() const { return conditions_; }
@@ -70,7 +70,9 @@ class SetupPanel : public QWidget {
   void countLater();
   void showCount();
   void showRun();
+  void showDefaults();
   void followDesign();
+  void catchUp();  // with the design, after edits while the panel was hidden
   void findExamples();
   Session* session_;
   ExploreJob* job_;
@@ -91,6 +93,7 @@ class SetupPanel : public QWidget {
   QPushButton* run_;
   QTimer pause_;  // delay from the last key to counting
   int front_x_, front_y_;
+  bool behind_ = false;  // the design was edited while the panel was hidden
   bool usual_ = true, margin_wrong_ = false, price_wrong_ = false, budget_wrong_ = false;
 };
 

@@ -5,7 +5,9 @@
 #include "base/units.h"
 #include "design/knobs/knob_state.h"
 #include "design/validate/validate.h"
+#include "model/library.h"
 #include "plan/report.h"
+#include "support/designs.h"
 
 using namespace shardscape;
 
@@ -20,6 +22,7 @@ class KnobStateTest : public QObject {
   void head_size_of_latent_attention();
   void values_without_effect_are_noted_data();
   void values_without_effect_are_noted();
+  void values_of_presets_are_not_noted();
   void impossible_choices_are_errors_data();
   void impossible_choices_are_errors();
 };
@@ -193,6 +196,25 @@ void KnobStateTest::values_without_effect_are_noted() {
       QVERIFY(!set_knob(mended, *find_knob(id), value));
     for (const Problem& left : validate(mended)) QVERIFY2(left.where != problem.where, left.what.c_str());
   }
+}
+
+// A preset with weights in formats of its checkpoint trains without a note; the person's own formats get one.
+void KnobStateTest::values_of_presets_are_not_noted() {
+  const auto noted = [](const Design& design) {
+    for (const Problem& problem : validate(design))
+      if (problem.code == ProblemCode::ValueWithoutEffect && problem.where == "weight_formats") return true;
+    return false;
+  };
+  int with_formats = 0;
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    Design design = test::preset_design(preset.id.c_str(), 1, 1, 1);
+    with_formats += !design.model.weight_formats.empty();
+    QVERIFY2(!noted(design), preset.id.c_str());
+  }
+  QVERIFY(with_formats > 0);
+  Design own = test::preset_design("llama3-8b", 1, 1, 1);
+  QVERIFY(!set_knob(own, *find_knob("weight_formats"), "down=mxfp4"));
+  QVERIFY(noted(own));
 }
 
 void KnobStateTest::impossible_choices_are_errors_data() { add_designs(); }

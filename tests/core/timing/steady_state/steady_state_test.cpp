@@ -117,6 +117,8 @@ class SteadyStateTest : public QObject {
   void schedulesInAnIndependentSimulation();
   void randomMachines_data();
   void randomMachines();
+  void overlappedPairs_data();
+  void overlappedPairs();
 };
 
 // Every stage of equal ones idles (p - 1)(f + b) (Narayanan et al., arXiv 2104.04473, section 2.2.1).
@@ -261,6 +263,52 @@ void SteadyStateTest::randomMachines() {
     d.cluster.memory_bandwidth = of({300, 3000, 30'000});
     d.cluster.nic_bandwidth = of({1, 10, 100, 1000});
     d.cluster.network_latency = of({0, 1000, 10'000'000});
+    if (has_errors(validate(d))) continue;
+    ++timed;
+    const Both both = simulated(d);
+    VERIFY_NEAR(both.fast.step_seconds, both.full->step_seconds, 1e-6);
+    QVERIFY2(std::abs(both.fast.bubble - both.full->bubble) < 0.01,
+             qPrintable(off(both.fast.bubble, both.full->bubble)));
+    QVERIFY2(std::abs(both.fast.exposed - both.full->exposed) < 0.01,
+             qPrintable(off(both.fast.exposed, both.full->exposed)));
+  }
+  QVERIFY2(timed >= 8, qPrintable(QString::number(timed)));
+}
+
+void SteadyStateTest::overlappedPairs_data() {
+  QTest::addColumn<ScheduleKind>("kind");
+  QTest::addColumn<int>("v");
+  QTest::newRow("1f1b with overlapped exchanges") << ScheduleKind::OneFOneB << 2;
+  QTest::newRow("dualpipe") << ScheduleKind::DualPipe << 1;
+  QTest::newRow("dualpipe-v") << ScheduleKind::DualPipeV << 2;
+}
+
+// Experts exchange tokens in overlapped forwards and backwards: a pair takes another time than its actions
+// alone, and every pair of chunks its own.
+void SteadyStateTest::overlappedPairs() {
+  QFETCH(ScheduleKind, kind);
+  QFETCH(int, v);
+  std::mt19937 random(5);
+  const auto of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  int timed = 0;
+  for (int round = 0; round < 24; ++round) {
+    Design d = preset_design("qwen3-30b-a3b", 1, of({2, 4}), of({2, 4, 8}));
+    d.model.layers = 16;
+    d.parallel.ep = d.parallel.dp;
+    d.parallel.schedule = kind;
+    d.parallel.virtual_stages = v;
+    d.parallel.ep_comm_overlap = kind == ScheduleKind::OneFOneB;
+    d.parallel.sync = static_cast<SyncStrategy>(of({0, 2, 7, 8}));
+    d.parallel.overlap_grad_reduce = of({0, 1}) != 0;
+    d.workload.microbatch = 1;
+    d.workload.seq = of({2048, 8192});
+    d.workload.batch = d.parallel.dp * of({16, 60, 240});
+    d.workload.recompute = of({0, 0, 1}) != 0 ? Recompute::Full : Recompute::None;
+    d.cluster.peak_tflops = of({200, 2000});
+    d.cluster.scaleup_bandwidth = of({10, 100, 900});
+    d.cluster.nic_bandwidth = of({10, 100, 1000});
     if (has_errors(validate(d))) continue;
     ++timed;
     const Both both = simulated(d);

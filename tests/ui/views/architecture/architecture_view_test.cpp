@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QStandardItemModel>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -16,6 +17,7 @@
 #include "model/library.h"
 #include "offscreen.h"
 #include "ui/session/session.h"
+#include "ui/shell/preset_popup.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/architecture/layers_page.h"
@@ -212,6 +214,12 @@ class ArchitectureViewTest : public QObject {
     QVERIFY(!name->isVisible() && !find<QFrame>("issue_line")->isVisible());
     QVERIFY(QFile::exists(home_.filePath("shardscape/models/presets/my-model.json")));
     QCOMPARE(session_->design().name, std::string("My model"));
+    // The list of models has it under a heading of its own.
+    PresetPopup list(view_.get());
+    list.line()->setText("My model");
+    const auto headings = list.model()->findItems("Yours");
+    QCOMPARE(headings.size(), 1);
+    QCOMPARE(list.model()->item(headings[0]->row() + 1)->text(), QString("My model"));
   }
 
   // Every entry of a list says what it is before it names a block.

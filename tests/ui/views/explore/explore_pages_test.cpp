@@ -5,11 +5,13 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QSortFilterProxyModel>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
 #include <cmath>
 
+#include "campaign/running_cost.h"
 #include "design/document.h"
 #include "explore_window.h"
 #include "offscreen.h"
@@ -350,6 +352,45 @@ class ExplorePagesTest : public QObject {
     QTest::mouseClick(page.chart(), Qt::LeftButton, {},
                       page.chart()->place(ScalingChart::Strong, first).toPoint());
     QCOMPARE(page.chart()->selected(), first);
+  }
+
+  // Dollars and energy of every size, and the days of the training run if its tokens are known.
+  void scalingHasCosts() {
+    ExploreWindow w;
+    w.view().showPage(ExploreView::Scaling);
+    SensitivityPage& page = *w.view().scaling();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const QAbstractItemModel& table = *page.table()->sorted()->sourceModel();
+    const auto column = [&](const char* raw) {
+      for (int c = 0; c < table.columnCount(); ++c)
+        if (table.headerData(c, Qt::Horizontal, TableModel::RawRole) == QLatin1String(raw)) return c;
+      return -1;
+    };
+    const auto cell = [&](size_t row, const char* raw) {
+      return table.index(static_cast<int>(row), column(raw)).data(TableModel::SortRole).toDouble();
+    };
+    QVERIFY(column("million tokens ($)") >= 0 && column("million tokens (kWh)") >= 0);
+    QCOMPARE(column("days"), -1);
+    const auto strong = scaling(w.session.design(), {});
+    int timed = 0;
+    for (size_t i = 0; i < strong->size(); ++i) {
+      const ScalePoint& p = (*strong)[i];
+      if (!p.evaluation.timed()) continue;
+      ++timed;
+      const RunningCost cost = running_cost(w.session.design().cluster, p.gpus,
+                                            p.evaluation.tokens_per_second);
+      QVERIFY(cost.dollars && cost.kwh);
+      QVERIFY(std::abs(cell(i, "million tokens ($)") / *cost.dollars - 1) < 1e-9);
+      QVERIFY(std::abs(cell(i, "million tokens (kWh)") / *cost.kwh - 1) < 1e-9);
+    }
+    QVERIFY(timed > 1);
+    w.session.setKnob("tokens", "15000000000000");
+    w.session.waitForReport();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && column("days") >= 0, 30'000);
+    QCOMPARE(table.headerData(column("days"), Qt::Horizontal).toString(), QString("Days"));
+    const double tokens_per_day = 86'400 * strong->front().evaluation.tokens_per_second;
+    QVERIFY(strong->front().evaluation.timed());
+    QVERIFY2(cell(0, "days") >= 15e12 / tokens_per_day, qPrintable(QString::number(cell(0, "days"))));
   }
 
   // Inference has no step. Its seconds are the time to the first token (prefill) or per token (decode).

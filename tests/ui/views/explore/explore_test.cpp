@@ -19,12 +19,14 @@
 #include "offscreen.h"
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/roles.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/condition_row.h"
 #include "ui/views/explore/designs_model.h"
 #include "ui/views/explore/exclusion_examples.h"
 #include "ui/views/explore/exclusion_list.h"
 #include "ui/views/explore/filter_strips.h"
+#include "ui/views/explore/point_style.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -472,6 +474,34 @@ class ExploreTest : public QObject {
     const ValueColumn& degrees = w.page().rows()->column(w.page().rows()->column("tp"));
     QCOMPARE(tp.front().text, degrees.choices.front());
     QCOMPARE(tp.back().text, degrees.choices.back());
+  }
+
+  // Values of a knob are steps of a ramp. None looks like a kind of memory, work or communication.
+  void valuesHaveNoColourOfARole() {
+    ExploreWindow w;
+    w.vary({{"tp", "1,2,4,8"}, {"pp", "1,2,4"}, {"recompute", "none,full"}});
+    w.search();
+    const auto rows = w.page().rows();
+    PointStyle style;
+    style.set(*rows, rows->column("tp"), -1, UnitSystem::Binary);
+    QCOMPARE(style.colourWords(), QStringList({"1", "2", "4", "8"}));
+    QVERIFY(!style.ramp());
+    const auto apart = [](const QColor& a, const QColor& b) {  // largest difference of a channel
+      return std::max(
+          {std::abs(a.red() - b.red()), std::abs(a.green() - b.green()), std::abs(a.blue() - b.blue())});
+    };
+    for (const Theme::Mode mode : {Theme::Mode::Dark, Theme::Mode::Light}) {
+      Theme::instance().setMode(mode);
+      for (int value = 0; value < style.colours(); ++value) {
+        const QColor ink = style.color(value);
+        for (int before = 0; before < value; ++before) QVERIFY(apart(ink, style.color(before)) >= 30);
+        for (int role = 0; role < kRoleCount; ++role)
+          QVERIFY2(
+              apart(ink, color_of(static_cast<Role>(role))) >= 12,
+              qPrintable(
+                  QString("tp %1: %2").arg(style.colourWords()[value], label_of(static_cast<Role>(role)))));
+      }
+    }
   }
 
   void otherAxes() {

@@ -2,13 +2,10 @@
 #include <QComboBox>
 #include <QTest>
 #include <cmath>
-#include <memory>
 
+#include "graph_window.h"
 #include "timing/op_bound.h"
-#include "ui/session/session.h"
 #include "ui/toolkit/contrast.h"
-#include "ui/toolkit/theme.h"
-#include "ui/views/graph/graph_view.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -23,29 +20,12 @@ QString figure(const Inspection& inspection, const char* name) {
 
 }  // namespace
 
-class GraphHeatTest : public QObject {
+class GraphHeatTest : public GraphTest {
   Q_OBJECT
 
  private Q_SLOTS:
-  void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    for (const auto& [knob, text] : {std::pair{"tp", "2"}, {"pp", "2"}, {"dp", "2"}})
-      QVERIFY(!session_->setKnob(knob, text));
-    QVERIFY(!session_->setKnob("sequence_parallel", "true"));
-    session_->waitForEstimate();
-    state_ = std::make_unique<SelectionState>(session_.get());
-    view_ = std::make_unique<GraphView>(state_.get());
-    view_->resize(1100, 800);
-    view_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(view_.get()));
-    view_->waitForGraph();
-  }
-  void cleanup() {
-    view_.reset();
-    state_.reset();
-    session_.reset();
-  }
+  void init() { openView(); }
+  void cleanup() { closeView(); }
 
   // Time and bound are the first two lines of every node, with the numbers behind them.
   void theInspectorBeginsWithTime() {
@@ -182,9 +162,6 @@ class GraphHeatTest : public QObject {
     view_->waitForGraph();
     return state_->inspection();
   }
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<SelectionState> state_;
-  std::unique_ptr<GraphView> view_;
 };
 
 QTEST_MAIN(GraphHeatTest)

@@ -5,12 +5,9 @@
 #include <QPushButton>
 #include <QTest>
 #include <algorithm>
-#include <memory>
 
+#include "graph_window.h"
 #include "ui/inspector/saved_edges.h"
-#include "ui/session/session.h"
-#include "ui/toolkit/theme.h"
-#include "ui/views/graph/graph_view.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -50,29 +47,12 @@ int faults(const Sheet& sheet) {
 
 }  // namespace
 
-class GraphViewTest : public QObject {
+class GraphViewTest : public GraphTest {
   Q_OBJECT
 
  private Q_SLOTS:
-  void init() {
-    session_ = std::make_unique<Session>();
-    for (const auto& [knob, text] : {std::pair{"tp", "2"}, {"pp", "2"}, {"dp", "2"}})
-      QVERIFY(!session_->setKnob(knob, text));
-    QVERIFY(!session_->setKnob("sequence_parallel", "true"));
-    session_->waitForReport();
-    QVERIFY(session_->report() && session_->report()->valid());
-    state_ = std::make_unique<SelectionState>(session_.get());
-    view_ = std::make_unique<GraphView>(state_.get());
-    view_->resize(1100, 800);
-    view_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(view_.get()));
-    view_->waitForGraph();
-  }
-  void cleanup() {
-    view_.reset();
-    state_.reset();
-    session_.reset();
-  }
+  void init() { openView(); }
+  void cleanup() { closeView(); }
 
   void opensFolded() {
     const Sheet& root = *view_->scene()->sheet();
@@ -490,9 +470,6 @@ class GraphViewTest : public QObject {
     QTest::keyClick(canvas(), key);
     view_->waitForGraph();
   }
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<SelectionState> state_;
-  std::unique_ptr<GraphView> view_;
 };
 
 int main(int argc, char** argv) {

@@ -1,0 +1,100 @@
+// The command palette: the order of matches, and rows with a long hint.
+#include <QLineEdit>
+#include <QListView>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTest>
+
+#include "offscreen.h"
+#include "ui/shell/command_palette.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class PaletteTest : public WindowTest {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  static Command command(const QString& title, const QString& keywords, bool without_effect = false) {
+    return {"Set", title, {}, keywords, [] {}, {}, without_effect};
+  }
+
+ private Q_SLOTS:
+  void cleanup() {
+    if (session_) closeWindow();
+  }
+
+  // A field without effect is last, also if the typed word is its symbol.
+  void fieldsWithoutEffectAreLast() {
+    CommandModel model;
+    model.setCommands({command("Expert parallel", "ep", true), command("Keep this design", ""),
+                       command("Expert parallel groups", "", true)});
+    model.setFilter("ep");
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.command(0).title, QString("Keep this design"));
+    model.setFilter("expert parallel");  // the order among fields without effect stays: the exact name first
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.command(0).title, QString("Expert parallel"));
+  }
+
+  // The same of the fields of a dense model: "parallel" names degrees with and without effect.
+  void fieldsOfTheDesignAreOrdered_data() {
+    QTest::addColumn<QString>("words");
+    for (const char* words : {"ep", "parallel", "microbatch"}) QTest::newRow(words) << QString(words);
+  }
+  void fieldsOfTheDesignAreOrdered() {
+    QFETCH(QString, words);
+    openWindow();
+    window_->activateWindow();
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(window_->palette()->line(), words);
+    const CommandModel& model = *window_->palette()->model();
+    int with = 0, without = 0;
+    for (int row = 0; row < model.rowCount(); ++row) {
+      const Command& one = model.command(row);
+      (one.without_effect ? without : with) += 1;
+      QVERIFY2(one.without_effect || without == 0, qPrintable(one.title));
+    }
+    QVERIFY2(with > 0 && without > 0, qPrintable(QString("%1 %2").arg(with).arg(without)));
+  }
+
+  // A long hint is elided: group and title look as in a row with a short hint.
+  void aLongHintLeavesTheTitle() {
+    QWidget window;
+    window.resize(800, 600);
+    CommandPalette palette(&window);
+    const QString title = "Set tp to 4";
+    palette.open({{"Fix", title, "short", {}, [] {}},
+                  {"Fix", title, QString("32 heads do not split over tp = 5. ").repeated(20), {}, [] {}}});
+    auto* list = palette.findChild<QListView*>();
+    QVERIFY(list);
+    const auto painted = [&](int row) {
+      QImage image(560, 32, QImage::Format_RGB32);
+      image.fill(Qt::white);
+      QPainter painter(&image);
+      QStyleOptionViewItem option;
+      option.rect = image.rect();
+      list->itemDelegate()->paint(&painter, option, palette.model()->index(row, 0));
+      return image;
+    };
+    const QImage brief = painted(0), lengthy = painted(1);
+    const auto inked = [](const QImage& image, const QRect& area) {
+      int pixels = 0;
+      for (int x = area.left(); x <= area.right(); ++x)
+        for (int y = area.top(); y <= area.bottom(); ++y) pixels += image.pixel(x, y) != qRgb(255, 255, 255);
+      return pixels;
+    };
+    // Group and title begin at the left edge.
+    const int width = QFontMetrics(Theme::instance().uiFont()).horizontalAdvance(title);
+    const QRect left(0, 0, 16 + 64 + width, 32), hint(280, 0, 280, 32);
+    QVERIFY(inked(brief, left) > 50);
+    QCOMPARE(lengthy.copy(left), brief.copy(left));
+    QVERIFY(inked(lengthy, hint) > 4 * inked(brief, hint));  // the hint has the rest of the row
+  }
+};
+
+QTEST_MAIN(PaletteTest)
+#include "palette_test.moc"
