@@ -106,10 +106,7 @@ Command export_command() {
        "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
        "roofline.",
        ""},
-      {"--flat-network", 0, FlagKind::Switch, "",
-       "Describe the network in one dimension at the rate of its slowest links. ASTRA-sim's congestion-aware "
-       "backend requires one dimension.",
-       ""},
+      {"--flat-network", 0, FlagKind::Switch, "", kFlatNetworkHelp, ""},
       {"--replace", 0, FlagKind::Switch, "",
        "Replace an existing bundle. A folder that is not a bundle is never replaced.", ""},
       json_flag()};

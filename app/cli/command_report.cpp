@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "base/atomic_write.h"
+#include "design/document.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
 #include "report/memory_report.h"
@@ -21,15 +22,16 @@ namespace {
 
 std::string warning(const std::optional<std::string>& text) { return text ? "warning: " + *text + "\n" : ""; }
 
-// --html and --markdown: the page as files, and their names.
-int write_pages(const Arguments& arguments, const Report& report, const Simulation& simulation) {
+// --html, --markdown and --save-design: the files, and their names.
+int write_files(const Arguments& arguments, const Report& report, const Simulation& simulation) {
   const PageReport page = page_report(report, simulation);
-  const std::pair<const char*, std::string (*)(const PageReport&)> kinds[] = {{"--html", page_html},
-                                                                              {"--markdown", page_markdown}};
-  for (const auto& [flag, text] : kinds) {
+  const std::pair<const char*, std::string> files[] = {{"--html", page_html(page)},
+                                                       {"--markdown", page_markdown(page)},
+                                                       {"--save-design", to_json(report.design)}};
+  for (const auto& [flag, text] : files) {
     const std::string* path = arguments.value(flag);
     if (!path) continue;
-    if (const auto problem = atomic_write(*path, text(page))) {
+    if (const auto problem = atomic_write(*path, text)) {
       print_problem(*problem);
       return kFileError;
     }
@@ -46,8 +48,8 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
   const auto simulation = simulate(report);
-  if (arguments.has("--html") || arguments.has("--markdown"))
-    return write_pages(arguments, report, *simulation);
+  if (arguments.has("--html") || arguments.has("--markdown") || arguments.has("--save-design"))
+    return write_files(arguments, report, *simulation);
   StepOps ops(std::get<0>(made), simulation);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice"))
@@ -81,7 +83,9 @@ Command report_command() {
                            "Write one page to FILE: verdict, step, memory with a picture, model, layout, "
                            "collectives, assumptions and sources. The page needs no other file.",
                            ""},
-                          {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown.", ""}};
+                          {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown.", ""},
+                          {"--save-design", 0, FlagKind::Value, "FILE",
+                           "Save the design as JSON in FILE, which --design and the window open.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "report",

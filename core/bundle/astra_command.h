@@ -6,7 +6,14 @@
 
 namespace shardscape {
 
-// For a POSIX shell, one option per line. name: of the traces (ExportOptions).
+inline constexpr const char* kAstraSimProgram = "AstraSim_Analytical_Congestion_Unaware";
+
+// For a POSIX shell, one option per line. bundle: the folder; empty: the current folder. name: of the traces
+// (ExportOptions).
 std::string astra_sim_command(const std::filesystem::path& bundle, const std::string& name);
+
+// run-astra-sim.sh: the same command for the folder of the script. The program is the first argument, or
+// $ASTRA_SIM, or kAstraSimProgram in $PATH.
+std::string astra_sim_script(const std::string& name);
 
 }  // namespace shardscape

@@ -3,10 +3,14 @@
 #include <chrono>
 
 #include "astra_sim/config_files.h"
+#include "bundle/astra_command.h"
+#include "bundle/bundle_files.h"
 #include "bundle/bundle_folder.h"
+#include "bundle/bundle_readme.h"
 #include "bundle/manifest.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
+#include "timing/simulation.h"
 
 namespace shardscape {
 namespace {
@@ -36,11 +40,15 @@ std::optional<Problem> write_all(const Report& report, const ExportOptions& opti
   auto written = traces.write(sink, progress, stop);
   if (auto* problem = std::get_if<Problem>(&written)) return std::move(*problem);
   totals = std::move(std::get<TraceTotals>(written));
+  const auto simulation = simulate(report, stop);
+  if (!simulation) return stopped_problem();
   const std::pair<const char*, std::string> files[] = {
-      {"comm_groups.json", traces.groups().json()},
-      {"system.json", system_json(report, cluster, !options.durations)},
-      {"network.yml", network_yml(cluster)},
-      {"memory.json", memory_json(report)},
+      {kGroupsName, traces.groups().json()},
+      {kSystemName, system_json(report, cluster, !options.durations)},
+      {kNetworkName, network_yml(cluster)},
+      {kMemoryName, memory_json(report)},
+      {kReadmeName, bundle_readme(report, options, totals, simulation->step_seconds)},
+      {kScriptName, astra_sim_script(options.name)},
       {kManifestName, manifest_json(report, options, cluster, totals)}};
   for (const auto& [name, text] : files)
     if (auto problem = sink.write(name, text)) return problem;

@@ -1,5 +1,5 @@
-// Exports a bundle: a folder with one Chakra trace per rank, communicator groups, simulator configurations
-// and a manifest.
+// Exports a bundle: a folder with one Chakra trace per rank, communicator groups, simulator configurations,
+// a README, a script that runs ASTRA-sim, and a manifest.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,11 @@
 
 namespace shardscape {
 
+// The help of the option in the window and on the command line.
+inline constexpr const char* kFlatNetworkHelp =
+    "Describe the network in one dimension at the rate of its slowest links. ASTRA-sim's "
+    "congestion-aware backend requires one dimension.";
+
 struct ExportOptions {
   // Target folder: new or empty, unless `replace`.
   std::filesystem::path target;
@@ -22,8 +27,7 @@ struct ExportOptions {
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
   // Compute nodes carry seconds on the machine of the design, which the simulator then replays.
   bool durations = false;
-  // network.yml has one dimension, which the congestion-aware backend of ASTRA-sim requires.
-  bool flat_network = false;
+  bool flat_network = false;  // kFlatNetworkHelp
   // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;
 };

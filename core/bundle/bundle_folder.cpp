@@ -10,6 +10,7 @@
 #include <cstring>
 #include <random>
 
+#include "bundle/bundle_files.h"
 #include "bundle/manifest.h"
 #include "bundle/sink.h"
 
@@ -32,8 +33,9 @@ Problem not_writable(const fs::path& where, const std::string& reason) {
 
 // Whether a bundle has a file of this name: <name>.<rank>.et or one of the fixed names.
 bool is_bundle_file(const std::string& file) {
-  for (const char* fixed : {"comm_groups.json", "system.json", "network.yml", "memory.json", kManifestName})
-    if (file == fixed) return true;
+  if (std::any_of(std::begin(kBundleFiles), std::end(kBundleFiles),
+                  [&](const BundleFile& fixed) { return file == fixed.name; }))
+    return true;
   if (!file.ends_with(".et")) return false;
   const size_t dot = file.rfind('.', file.size() - 4);
   return dot != std::string::npos && dot > 0 && dot + 1 < file.size() - 3 &&

@@ -6,6 +6,7 @@
 #include "astra_sim/config_files.h"
 #include "base/data_dir.h"
 #include "base/version.h"
+#include "bundle/bundle_files.h"
 #include "chakra/digest.h"
 #include "design/document.h"
 #include "grad_sync/sync_plan.h"

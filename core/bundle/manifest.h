@@ -12,8 +12,6 @@
 
 namespace shardscape {
 
-inline constexpr const char* kManifestName = "manifest.json";
-
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
                           const TraceTotals& totals);
 

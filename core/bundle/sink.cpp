@@ -44,7 +44,8 @@ Problem FolderSink::failed(const std::string& name, int error) const {
 
 std::optional<Problem> FolderSink::write(const std::string& name, std::string_view bytes) {
   if (descriptor_ < 0) return failed("", open_error_);
-  const int file = ::openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const mode_t mode = name.ends_with(".sh") ? 0777 : 0666;
+  const int file = ::openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) return failed(name, errno);
   int error = 0;
   while (!bytes.empty() && error == 0) {

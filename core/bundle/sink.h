@@ -11,15 +11,16 @@
 
 namespace shardscape {
 
-// write() is called from several threads at once, once per file, with the complete file.
+// write() is called from several threads at once, once per file, with the complete file. A name that ends in
+// ".sh" is a script.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
   virtual std::optional<Problem> write(const std::string& name, std::string_view bytes) = 0;
 };
 
-// Creates new files in an existing folder. The Problem of a full disk states the bytes that the whole export
-// needs.
+// Creates new files in an existing folder. Scripts are executable. The Problem of a full disk states the
+// bytes that the whole export needs.
 class FolderSink : public ByteSink {
  public:
   FolderSink(std::filesystem::path folder, int64_t bytes_needed);

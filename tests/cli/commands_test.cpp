@@ -77,6 +77,9 @@ void CommandsTest::examples() {
   QCOMPARE(page.out, QString("a.html\nb.md\n"));
   QVERIFY(QFile::exists(folder.filePath("a.html")) && QFile::exists(folder.filePath("b.md")));
   QCOMPARE(run_line("report --example llama3-70b-64 --html /nowhere/a.html").exit_code, 3);
+  const CliRun saved = run_line("report --example llama3-70b-64 --dp 4 --save-design d.json", folder.path());
+  QCOMPARE(saved.out, QString("d.json\n"));
+  QCOMPARE(run_line("report --json --design d.json", folder.path()).json()["ranks"].toInt(), 128);
   QCOMPARE(run_line("report --example llama3-70b-46").exit_code, 2);
   QVERIFY(run_line("report --example llama3-70b-46").err.contains("did you mean llama3-70b-64?"));
   QCOMPARE(run_line("report --example llama3-70b-64 --design x.json").exit_code, 2);

@@ -55,12 +55,13 @@ void ExportTest::as_documented() {
   QCOMPARE(made.err, QString());  // no terminal, no progress
   QVERIFY(made.out.contains("8 ranks"));
   const QStringList files = everything_in(folder.filePath("out/llama8"));
-  QCOMPARE(files.size(), 8 + 5);
+  QCOMPARE(files.size(), 8 + 7);
   for (int rank = 0; rank < 8; ++rank) QVERIFY(files.contains(QString("trace.%1.et").arg(rank)));
-  for (const char* file :
-       {"comm_groups.json", "system.json", "network.yml", "memory.json", "manifest.json"}) {
+  for (const char* file : {"comm_groups.json", "system.json", "network.yml", "memory.json", "manifest.json",
+                           "README.md", "run-astra-sim.sh"}) {
     QVERIFY2(files.contains(file), file);
   }
+  QVERIFY(QFileInfo(folder.filePath("out/llama8/run-astra-sim.sh")).isExecutable());
   QCOMPARE(everything_in(folder.filePath("out")), QStringList{"llama8"});
   const CliRun checked = run_line("check out/llama8", folder.path());
   QCOMPARE(checked.exit_code, 0);

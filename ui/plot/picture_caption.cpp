@@ -41,7 +41,7 @@ QString designCaption(const Design& design) {
   return parts.join(QStringLiteral(" · "));
 }
 
-QString pictureCaption(const Session& session) {
+QString pictureCaption(const Session& session, QDate day) {
   const bool shown = !session.current() && session.report();
   const QString present = designCaption(shown ? session.report()->design : session.design());
   QStringList lines;
@@ -54,7 +54,8 @@ QString pictureCaption(const Session& session) {
           Comparisons::letter(i + 1),
           designCaption(session.comparisons()->all()[static_cast<size_t>(i)].design));
   }
-  return lines.join(u'\n') + u'\n' + tr("Shardscape %1").arg(QString::fromLatin1(program_version()));
+  lines << tr("Shardscape %1 · %2").arg(QString::fromLatin1(program_version()), day.toString(Qt::ISODate));
+  return lines.join(u'\n');
 }
 
 }  // namespace shardscape::ui

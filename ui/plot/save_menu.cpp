@@ -46,7 +46,7 @@ SaveMenu::SaveMenu(std::function<Picture()> source, const Session* session, QWid
 
 Picture SaveMenu::picture() const {
   Picture picture = source_();
-  picture.caption = pictureCaption(*session_);
+  picture.caption = pictureCaption(*session_, day_.isValid() ? day_ : QDate::currentDate());
   return picture;
 }
 

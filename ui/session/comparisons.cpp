@@ -5,12 +5,11 @@
 #include <set>
 
 #include "design/knobs/knobs.h"
+#include "design/knobs/layout_text.h"
 #include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
 namespace {
-
-constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp", "ep", "microbatch"};
 
 // The knobs in which a pinned design differs from the present design: "tp 2 · Overlap grad reduce on". For
 // the present design: the knobs in which any pinned design differs. Knobs in which the pinned designs differ
@@ -105,13 +104,7 @@ void Comparisons::computeMissing() {
 
 QString Comparisons::nameOf(const Design& design) {
   QStringList parts{QString::fromStdString(design.name)};
-  for (const char* id : kDegrees) {
-    const Knob& knob = *find_knob(id);
-    const QString value = QString::fromStdString(knob_text(design, knob));
-    if (value != QStringLiteral("1"))
-      parts << QString::fromStdString(knob.symbol.empty() ? knob.label : knob.symbol) + u' ' +
-                   displayText(knob, value);
-  }
+  for (const std::string& text : layout_texts(design)) parts << QString::fromStdString(text);
   return parts.join(QStringLiteral(" · "));
 }
 

@@ -54,7 +54,8 @@ Session::~Session() {
 std::optional<Problem> Session::setKnob(const QString& id, const QString& text) {
   const Knob* knob = find_knob(id.toStdString());
   if (!knob)
-    return Problem{ProblemCode::UnknownKnob, id.toStdString(), "there is no such knob", "a knob of the form"};
+    return Problem{ProblemCode::UnknownKnob, id.toStdString(), "there is no such setting",
+                   "a setting of the form"};
   Design next = design_;
   if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
   if (next == design_) return std::nullopt;

@@ -49,6 +49,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
   a.copy_command = make(tr("Copy as command &line"));
+  a.copy_json = make(tr("Copy &design as JSON"));
   a.find_layout = make(tr("Find a &layout..."), QKeySequence("Ctrl+Shift+L"));
 
   a.pin = make(tr("Pin the &current design"), QKeySequence("Ctrl+D"));
@@ -102,7 +103,7 @@ QVector<Actions::Group> Actions::groups() const {
   return {{tr("File"),
            {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
             export_trace, save_picture, report, quit}},
-          {tr("Edit"), {undo, redo, copy, copy_command, find_layout}},
+          {tr("Edit"), {undo, redo, copy, copy_command, copy_json, find_layout}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {documentation, examples, tour, palette, shortcuts, about}}};

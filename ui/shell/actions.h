@@ -25,7 +25,7 @@ inline const QStringList& viewNames() {
 struct Actions {
   QAction *new_design, *new_window, *open, *open_recent, *import_config, *save, *save_as, *export_bundle,
       *export_trace, *save_picture, *report, *quit;
-  QAction *undo, *redo, *copy, *copy_command, *find_layout;
+  QAction *undo, *redo, *copy, *copy_command, *copy_json, *find_layout;
   QAction *pin, *compare_file, *side_by_side, *unpin;
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *system, *find, *filter, *zoom_in, *zoom_out, *fit;

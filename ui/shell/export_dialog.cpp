@@ -49,6 +49,8 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       name_(new QLineEdit("trace", this)),
       tensors_(new QCheckBox(tr("Write tensor names and sizes (more than doubles a trace)"), this)),
       durations_(new QCheckBox(tr("Include estimated compute times (for replay in simulators)"), this)),
+      flat_network_(
+          new QCheckBox(tr("Flat network (one dimension, for the congestion-aware backend)"), this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
       size_(new QLabel(this)),
       fits_(new QLabel(this)),
@@ -65,6 +67,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   suggestFolder();
   tensors_->setChecked(settings::exportTensors());
   durations_->setChecked(settings::exportDurations());
+  flat_network_->setChecked(settings::exportFlatNetwork());
 
   connect(folder_, &QLineEdit::textChanged, this, [this] {
     replace_->setChecked(false);  // consent to overwrite holds for one folder only
@@ -93,6 +96,8 @@ void ExportDialog::build() {
   name_->setObjectName("export_name");
   tensors_->setObjectName("export_tensors");
   durations_->setObjectName("export_durations");
+  flat_network_->setObjectName("export_flat_network");
+  flat_network_->setToolTip(tr(kFlatNetworkHelp));
   replace_->setObjectName("export_replace");
   start_->setObjectName("export_start");
   cancel_->setObjectName("export_cancel");
@@ -131,6 +136,7 @@ void ExportDialog::build() {
   form->addRow(tr("Trace &name"), name_);
   form->addRow(QString(), tensors_);
   form->addRow(QString(), durations_);
+  form->addRow(QString(), flat_network_);
   form->addRow(QString(), replace_);
   form->addRow(tr("Size"), size_);
   auto* buttons = new QHBoxLayout;
@@ -179,6 +185,7 @@ ExportOptions ExportDialog::options() const {
   options.name = name_->text().trimmed().toStdString();
   options.tensors = tensors_->isChecked();
   options.durations = durations_->isChecked();
+  options.flat_network = flat_network_->isChecked();
   options.replace = replace_->isChecked();
   return options;
 }
@@ -197,6 +204,7 @@ void ExportDialog::start() {
   settings::setExportFolder(QFileInfo(folder_->text().trimmed()).absolutePath());
   settings::setExportTensors(tensors_->isChecked());
   settings::setExportDurations(durations_->isChecked());
+  settings::setExportFlatNetwork(flat_network_->isChecked());
   exported_ = session_->report();
   job_->start(exported_, options());
 }
@@ -261,9 +269,9 @@ void ExportDialog::showFits() {
 
 void ExportDialog::refreshJob() {
   const bool running = job_->running();
-  for (QWidget* widget :
-       {static_cast<QWidget*>(folder_), static_cast<QWidget*>(name_), static_cast<QWidget*>(tensors_),
-        static_cast<QWidget*>(durations_), static_cast<QWidget*>(browse_)}) {
+  for (QWidget* widget : {static_cast<QWidget*>(folder_), static_cast<QWidget*>(name_),
+                          static_cast<QWidget*>(tensors_), static_cast<QWidget*>(durations_),
+                          static_cast<QWidget*>(flat_network_), static_cast<QWidget*>(browse_)}) {
     widget->setEnabled(!running);
   }
   progress_->setVisible(running);

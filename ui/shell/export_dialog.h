@@ -42,7 +42,7 @@ class ExportDialog : public QDialog {
   Session* session_;
   ExportJob* job_;
   QLineEdit *folder_, *name_;
-  QCheckBox *tensors_, *durations_, *replace_;
+  QCheckBox *tensors_, *durations_, *flat_network_, *replace_;
   QLabel *size_, *fits_, *message_, *progress_text_;
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_;

@@ -45,6 +45,7 @@
 #include "ui/shell/problems_panel.h"
 #include "ui/shell/recent_menu.h"
 #include "ui/shell/recovery_bar.h"
+#include "ui/shell/report_file.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
@@ -208,7 +209,9 @@ void MainWindow::wireFile() {
   connect(recovery_, &RecoveryBar::restoreRequested, this, &MainWindow::restoreStudy);
   connect(actions_.copy_command, &QAction::triggered, this,
           [this] { copyCommandLine(session_->design(), verdict_); });
-  verdict_->addAction(actions_.copy_command);
+  connect(actions_.copy_json, &QAction::triggered, this,
+          [this] { copyDesignJson(session_->design(), verdict_); });
+  verdict_->addActions({actions_.copy_command, actions_.copy_json});
   verdict_->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(actions_.export_bundle, &QAction::triggered, this, [this] {
     exportDialog()->show();
@@ -476,7 +479,7 @@ void MainWindow::exportTrace() {
 void MainWindow::askForReport() {
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Write a report"), QDir(settings::designFolder()).filePath(slug(document_->title()) + ".html"),
-      tr("Web page (*.html);;Markdown (*.md)"));
+      reportFilter());
   if (!path.isEmpty()) writeReport(path);
 }
 
@@ -484,7 +487,7 @@ void MainWindow::writeReport(const QString& path) {
   const auto report = session_->report();
   if (!session_->current() || !report || !report->valid())
     return message_->show(tr("The report was not written: the design has problems. Fix them first."));
-  const auto problem = write_page(page_report(*report, *simulate(*report)), path.toStdString());
+  const auto problem = writeReportFile(page_report(*report, *simulate(*report)), path);
   if (problem)
     return message_->show(
         tr("The report was not written. %1").arg(QString::fromStdString(to_string(*problem))));

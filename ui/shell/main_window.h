@@ -79,7 +79,7 @@ class MainWindow : public QMainWindow {
   void reopenLast();                         // the last document, if its file is there
   RecoveryBar* recoveryBar() const { return recovery_; }
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
-  void writeReport(const QString& path);            // one page; Markdown if the name ends in ".md"
+  void writeReport(const QString& path);            // one page (report_file.h)
   void find();                                      // Ctrl+F: searches the view
   void restoreLayout();                             // restores the layout of the last run
   void resetLayout();

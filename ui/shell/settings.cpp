@@ -60,6 +60,8 @@ bool exportTensors() { return read("export/tensors", false).toBool(); }
 void setExportTensors(bool on) { write("export/tensors", on); }
 bool exportDurations() { return read("export/durations", false).toBool(); }
 void setExportDurations(bool on) { write("export/durations", on); }
+bool exportFlatNetwork() { return read("export/flat_network", false).toBool(); }
+void setExportFlatNetwork(bool on) { write("export/flat_network", on); }
 bool publishedLayouts() { return read("models/published_layouts", true).toBool(); }
 void setPublishedLayouts(bool on) { write("models/published_layouts", on); }
 

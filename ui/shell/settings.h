@@ -26,6 +26,8 @@ bool exportTensors();
 void setExportTensors(bool on);
 bool exportDurations();
 void setExportDurations(bool on);
+bool exportFlatNetwork();
+void setExportFlatNetwork(bool on);
 // Whether a model that is picked brings its published layout.
 bool publishedLayouts();
 void setPublishedLayouts(bool on);

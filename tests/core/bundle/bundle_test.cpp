@@ -1,4 +1,5 @@
 // Exported bundles pass the checker, have the same bytes every time, and appear whole or not at all.
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -6,13 +7,17 @@
 #include <map>
 #include <set>
 
+#include "base/units.h"
+#include "bundle/astra_command.h"
 #include "bundle/bundle.h"
+#include "bundle/bundle_files.h"
 #include "bundle/checker.h"
 #include "bundle/manifest.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra/image.h"
 #include "support/trace_designs.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -119,6 +124,59 @@ class BundleTest : public QObject {
       const TraceImage image(lowering.stage(stage, false), slot_texts(numbers, roles));
       QVERIFY(image.bytes() == a.at("trace." + std::to_string(rank) + ".et"));
     }
+  }
+
+  // A person who finds the folder knows the design, the files and the commands.
+  void the_readme_explains_the_bundle() {
+    const auto report = small_report();
+    QVERIFY(!problem_of(export_bundle(*report, {.target = root_ / "a", .durations = true})));
+    const QString text = QString::fromStdString(slurp(root_ / "a" / kReadmeName));
+    for (const std::string& file : names(root_ / "a"))
+      QVERIFY2(file.ends_with(".et") || text.contains(QString::fromStdString("| `" + file + "` |")),
+               file.c_str());
+    const std::string step = format_seconds(simulate(*report)->step_seconds);
+    for (const std::string& part :
+         {report->design.name, std::string("tp 2 · pp 2 · dp 2"), std::string("`trace.0.et` to `trace.7.et`"),
+          std::string("    shardscape-cli check ."), std::string("    shardscape-cli simulate ."),
+          "Estimated step: " + step, std::string("replay")})
+      QVERIFY2(text.contains(QString::fromStdString(part)), part.c_str());
+    QVERIFY(!text.contains("congestion-aware"));
+    QVERIFY(!problem_of(export_bundle(*report, {.target = root_ / "b", .flat_network = true})));
+    const std::string plain = slurp(root_ / "b" / kReadmeName);
+    QVERIFY(plain.find("congestion-aware") != std::string::npos);
+    QVERIFY(plain.find("no compute times") != std::string::npos);
+  }
+
+  // The script gives ASTRA-sim the words of astra_sim_command().
+  void the_script_runs_the_command() {
+    const fs::path bundle = root_ / "a bundle", program = root_ / kAstraSimProgram;
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = bundle, .name = "my trace"})));
+    std::ofstream(program) << "#!/bin/sh\nprintf '%s\\n' \"$@\"\n";
+    fs::permissions(program, fs::perms::owner_all);
+    const auto run = [&](const QString& command, const QStringList& words, const char* astra_sim) {
+      QProcess process;
+      QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+      environment.insert("PATH", QString::fromStdString(root_.string()) + ":" + environment.value("PATH"));
+      environment.remove("ASTRA_SIM");
+      if (astra_sim) environment.insert("ASTRA_SIM", astra_sim);
+      process.setProcessEnvironment(environment);
+      process.start(command, words);
+      const bool done = process.waitForFinished(30'000);
+      return std::tuple(done ? process.exitCode() : -1, process.readAllStandardOutput(),
+                        process.readAllStandardError());
+    };
+    const QString script = QString::fromStdString((bundle / kScriptName).string());
+    const auto expected = run("bash", {"-c", QString::fromStdString(astra_sim_command(bundle, "my trace"))},
+                              nullptr);
+    QCOMPARE(std::get<0>(expected), 0);
+    QVERIFY(std::get<1>(expected).contains("a bundle/my trace\n"));
+    QVERIFY(run(script, {}, nullptr) == expected);
+    QVERIFY(run(script, {QString::fromStdString(program.string())}, "/nowhere") == expected);
+    QVERIFY(run(script, {}, program.c_str()) == expected);
+    const auto [code, out, message] = run(script, {"/nowhere/sim"}, nullptr);
+    QCOMPARE(code, 127);
+    QVERIFY2(message.contains("\"/nowhere/sim\" is not a program") && message.contains("ASTRA_SIM"),
+             message.constData());
   }
 
   void manifest_notices_changes() {

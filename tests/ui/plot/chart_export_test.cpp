@@ -130,25 +130,33 @@ class ChartExportTest : public QObject {
   // Saved pictures say which designs they show.
   void captions() {
     QVERIFY(!session_->comparisons()->size());
-    QVERIFY2(pictureCaption(*session_).startsWith("Llama 3 8B · tp 2 · pp 2 · dp 2 · sequence 8,192"),
-             qPrintable(pictureCaption(*session_)));
-    QVERIFY(pictureCaption(*session_).contains("8 × NVIDIA H100"));
-    QVERIFY(pictureCaption(*session_).endsWith(QString("Shardscape ") + program_version()));
+    const QDate day(2026, 3, 9);
+    const QString alone = pictureCaption(*session_, day);
+    QVERIFY2(alone.startsWith("Llama 3 8B · tp 2 · pp 2 · dp 2 · sequence 8,192"), qPrintable(alone));
+    QVERIFY(alone.contains("8 × NVIDIA H100"));
+    QVERIFY(alone.endsWith(QString("\nShardscape ") + program_version() + " · 2026-03-09"));
     Design other = session_->design();
     other.parallel.tp = 4;
     other.parallel.dp = 1;
     session_->comparisons()->add(other, "mine");
-    const QString caption = pictureCaption(*session_);
+    const QString caption = pictureCaption(*session_, day);
     QCOMPARE(caption.count(u'\n'), 2);
     QVERIFY2(caption.contains("\nB: Llama 3 8B · tp 4 · pp 2"), qPrintable(caption));
     session_->comparisons()->clear();
 
     MemoryView view(state_.get());
-    const Picture picture = view.findChild<SaveMenu*>()->picture();
-    QCOMPARE(picture.caption, pictureCaption(*session_));
+    auto* menu = view.findChild<SaveMenu*>();
+    const QDate before = QDate::currentDate();
+    const QString today = menu->picture().caption;  // midnight may pass meanwhile
+    QVERIFY2(today == pictureCaption(*session_, before) ||
+                 today == pictureCaption(*session_, QDate::currentDate()),
+             qPrintable(today));
+    menu->setDay(day);
+    const Picture picture = menu->picture();
+    QCOMPARE(picture.caption, pictureCaption(*session_, day));
     QString error;
     const QString found = texts_of(bytes_of(picture, SaveFormat::Svg), error);
-    QVERIFY2(found.contains("tp 2") && found.contains("Shardscape"), qPrintable(found));
+    QVERIFY2(found.contains("tp 2") && found.contains("2026-03-09"), qPrintable(found));
     Picture plain = picture;
     plain.caption.clear();
     const QImage with = QImage::fromData(bytes_of(picture, SaveFormat::Png), "PNG"),

@@ -6,13 +6,16 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextDocument>
 
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "report/page_report.h"
 #include "ui/form/gpus_row.h"
 #include "ui/shell/document.h"
 #include "ui/shell/examples_dialog.h"
 #include "ui/shell/preset_box.h"
+#include "ui/shell/report_file.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_row.h"
 #include "ui/shell/tour.h"
@@ -123,6 +126,34 @@ class ExamplesTest : public WindowTest {
     QVERIFY(file.readAll().contains("# Llama 3 8B"));
     window_->writeReport("/nowhere/r.html");
     QVERIFY(labelSays(window_.get(), "The report was not written."));
+  }
+
+  // As PDF: sheets of A4 with the same words and the picture of memory as an image.
+  void aReportIsWrittenAsPdf() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("r.PDF");
+    window_->writeReport(path);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray bytes = file.readAll();
+    QVERIFY2(bytes.startsWith("%PDF-1.") && bytes.trimmed().endsWith("%%EOF"), bytes.left(20).constData());
+    QVERIFY(bytes.contains("/MediaBox [0 0 595"));
+    window_->writeReport("/nowhere/r.pdf");
+    QVERIFY(labelSays(window_.get(), "The report was not written."));
+    QVERIFY(reportFilter().contains("*.pdf"));
+
+    const auto report = session_->report();
+    const PageReport page = page_report(*report, *simulate(*report));
+    const auto document = reportDocument(page);
+    const QString words = document->toPlainText();
+    QVERIFY(document->pageCount() > 1);
+    QVERIFY2(words.contains(QString::fromStdString(page.verdict)), qPrintable(words.left(300)));
+    for (const PageSection& section : page.sections)
+      QVERIFY2(words.contains(QString::fromStdString(section.title)), section.title.c_str());
+    QCOMPARE(words.count(QChar::ObjectReplacementCharacter), 1);
+    QVERIFY(!words.contains("capacity "));  // a word of the picture
+    QVERIFY2(document->size().width() <= document->pageSize().width(),
+             qPrintable(QString::number(document->size().width())));
   }
 
   // The card over a view says how many problems there are, and can be put away.

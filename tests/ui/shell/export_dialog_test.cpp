@@ -183,6 +183,31 @@ class ExportDialogTest : public QObject {
     QVERIFY(part<QLabel>("export_size")->text() != before);
   }
 
+  // The check box is --flat-network.
+  void aFlatNetworkHasOneDimension() {
+    session_->setKnob("dp", "12");
+    session_->setKnob("batch", "96");
+    session_->waitForReport();
+    auto* flat = part<QCheckBox>("export_flat_network");
+    QCOMPARE(flat->toolTip(), QString(kFlatNetworkHelp));
+    const auto network = [&](const char* folder) {
+      enter(target(folder));
+      QSignalSpy finished(job_.get(), &ExportJob::finished);
+      click("export_start");
+      if (!finished.count() && !finished.wait(60000)) return QString();
+      QFile file(target(folder) + "/network.yml");
+      return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    };
+    flat->setChecked(false);
+    const QString usual = network("usual");
+    QVERIFY2(usual.contains("npus_count: [ ") && usual.count(',') > 0, qPrintable(usual));
+    flat->setChecked(true);
+    const QString one = network("flat");
+    const QString ranks = QString::number(session_->report()->ranks);
+    QVERIFY2(one.contains("npus_count: [ " + ranks + " ]"), qPrintable(one));
+    flat->setChecked(false);
+  }
+
   void estimateIsNearTheTruth() {
     ExportOptions options;
     options.target = target("bundle").toStdString();

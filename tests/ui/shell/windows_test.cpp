@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <memory>
 
+#include "design/document.h"
 #include "design/knobs/command_flags.h"
 #include "offscreen.h"
 #include "ui/session/session.h"
@@ -175,6 +176,18 @@ class WindowsTest : public QObject {
     window->actions().copy_command->trigger();
     QCOMPARE(QApplication::clipboard()->text(),
              QString::fromStdString(command_line(window->session()->design())));
+  }
+
+  void theVerdictCopiesTheDesignAsJson() {
+    MainWindow* window = windows_->open();
+    window->session()->setKnob("tp", "4");
+    QVERIFY(window->verdictStrip()->actions().contains(window->actions().copy_json));
+    window->actions().copy_json->trigger();
+    const std::string text = QApplication::clipboard()->text().toStdString();
+    const auto read = design_from_json(text, "clipboard");
+    QVERIFY(std::holds_alternative<Design>(read));
+    QVERIFY(std::get<Design>(read) == window->session()->design());
+    QCOMPARE(text, to_json(window->session()->design()));
   }
 
   // One key, one action.

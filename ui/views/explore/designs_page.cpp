@@ -72,13 +72,18 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   connect(table_, &QTableView::entered, this, [this](const QModelIndex& index) {
     scatter_->setHovered(model_->designAt(table_->sorted()->mapToSource(index).row()));
   });
-  copy_command_ = new QAction(tr("Copy as command line"), this);
-  copy_command_->setObjectName(QStringLiteral("copy_command"));
-  connect(copy_command_, &QAction::triggered, this, [this] {
-    if (rows_ && selected_row_ >= 0) copyCommandLine(rows_->design(selected_row_), this);
-  });
-  table_->addAction(copy_command_);
-  scatter_->addAction(copy_command_);
+  const auto copying = [this](const QString& words, const char* name, void (*copy)(const Design&, QWidget*)) {
+    auto* action = new QAction(words, this);
+    action->setObjectName(QString::fromLatin1(name));
+    connect(action, &QAction::triggered, this, [this, copy] {
+      if (rows_ && selected_row_ >= 0) copy(rows_->design(selected_row_), this);
+    });
+    table_->addAction(action);
+    scatter_->addAction(action);
+    return action;
+  };
+  copy_command_ = copying(tr("Copy as command line"), "copy_command", copyCommandLine);
+  copy_json_ = copying(tr("Copy design as JSON"), "copy_json", copyDesignJson);
   scatter_->setContextMenuPolicy(Qt::ActionsContextMenu);
   model_ = new DesignsModel(this);
   table_->setTable(model_);
@@ -425,7 +430,7 @@ void DesignsPage::showActions() {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
   }
-  copy_command_->setEnabled(any);
+  for (QAction* action : {copy_command_, copy_json_}) action->setEnabled(any);
   selection_text_->setVisible(any);
   kept_->setVisible(!any);
   keep_area_->setVisible(any && area_ && !area_->only);

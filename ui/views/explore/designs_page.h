@@ -92,7 +92,7 @@ class DesignsPage : public QWidget {
   PageSplitter* splitter_;
   QWidget *upper_, *lower_;  // the parts of the splitter
   QMenu* columns_menu_;
-  QAction* copy_command_;  // of the selected design
+  QAction *copy_command_, *copy_json_;  // of the selected design
   ChartTable* table_ = nullptr;
   DesignsModel* model_;
   QSet<QString> hidden_;          // columns that the person hides

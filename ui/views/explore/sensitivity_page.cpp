@@ -104,7 +104,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
       }
     }
   std::vector<TableColumn> columns{
-      {tr("Knob"), QStringLiteral("knob"), false, {}},
+      {tr("Setting"), QStringLiteral("knob"), false, {}},
       {tr("Value"), QStringLiteral("value"), false, {}},
       {tr("Changed to"), QStringLiteral("neighbour"), false, {}},
       {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode), true},

@@ -13,6 +13,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "design/document.h"
 #include "design/knobs/command_flags.h"
 #include "design/validate/validate.h"
 #include "explore_window.h"
@@ -239,19 +240,26 @@ class ExploreTest : public QObject {
     QVERIFY(!here->isVisible());
   }
 
-  // Each row gives the command line of its design.
-  void rowsCopyTheirCommandLine() {
+  // Each row gives its design as a command line and as the text of a saved design.
+  void rowsCopyTheirDesign() {
     ExploreWindow w;
     w.searchSmall();
     auto* copy = w.page().findChild<QAction*>("copy_command");
+    auto* json = w.page().findChild<QAction*>("copy_json");
     w.page().selectDesign(-1);
-    QVERIFY(!copy->isEnabled());
-    QVERIFY(w.page().table()->actions().contains(copy));
+    for (QAction* action : {copy, json}) {
+      QVERIFY(!action->isEnabled());
+      QVERIFY(w.page().table()->actions().contains(action));
+      QVERIFY(w.scatter().actions().contains(action));
+    }
     for (int row = 0; row < w.page().rows()->rows(); ++row) {
       w.page().selectDesign(row);
       copy->trigger();
       QCOMPARE(QApplication::clipboard()->text(),
                QString::fromStdString(command_line(w.page().rows()->design(row))));
+      json->trigger();
+      QCOMPARE(QApplication::clipboard()->text(),
+               QString::fromStdString(to_json(w.page().rows()->design(row))));
     }
   }
 

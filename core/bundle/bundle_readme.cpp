@@ -1,0 +1,79 @@
+#include "bundle/bundle_readme.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/units.h"
+#include "base/version.h"
+#include "bundle/astra_command.h"
+#include "bundle/bundle_files.h"
+#include "design/knobs/layout_text.h"
+
+namespace shardscape {
+namespace {
+
+// "Llama 3 8B · tp 2 · pp 2 · sequence 8,192 · batch 64 · 8 x NVIDIA H100 SXM 80 GB"
+std::string design_line(const Report& report) {
+  const WorkloadSpec& w = report.design.workload;
+  std::string line = report.design.name;
+  for (const std::string& text : layout_texts(report.design)) line += " · " + text;
+  line += w.mode == Mode::Decode ? " · context " + grouped(w.context_length)
+                                 : " · sequence " + grouped(w.seq);
+  return line + " · batch " + grouped(w.batch) + " · " + grouped(report.ranks) + " x " +
+         report.accelerator->name;
+}
+
+// Every line as a block of code.
+std::string code(const std::string& lines) {
+  std::string out = "\n";
+  std::istringstream stream(lines);
+  for (std::string line; std::getline(stream, line);) out += "    " + line + "\n";
+  return out + "\n";
+}
+
+std::string file_table(const ExportOptions& options, const TraceTotals& totals) {
+  std::string out = "| file | content |\n| --- | --- |\n| `" + options.name + ".0.et`";
+  if (totals.ranks > 1) out += " to `" + options.name + "." + std::to_string(totals.ranks - 1) + ".et`";
+  out += " | one Chakra trace per rank |\n";
+  for (const BundleFile& file : kBundleFiles)
+    out += std::string("| `") + file.name + "` | " + file.content + " |\n";
+  return out;
+}
+
+}  // namespace
+
+std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
+                          double step_seconds) {
+  std::string out = "# Execution traces: " + report.design.name + "\n\n" +
+                    "Traces of one step of every rank in MLCommons Chakra format, with the files that "
+                    "ASTRA-sim needs. Written by Shardscape " +
+                    program_version() + ".\n\n- Design: " + design_line(report) +
+                    "\n- Traces: " + grouped(totals.ranks) + " with " + grouped(totals.nodes) + " nodes, " +
+                    format_bytes(totals.bytes) + "\n- Estimated step: " + format_seconds(step_seconds) +
+                    "\n\n## Files\n\n" + file_table(options, totals) +
+                    "\n## Check and simulate\n\nRun the commands in this folder:\n" +
+                    code(
+                        "shardscape-cli check .       # every rank finishes\n"
+                        "shardscape-cli simulate .    # the step, as ASTRA-sim computes it\n");
+  out += options.durations
+             ? "The traces have estimated compute times, which `simulate` and ASTRA-sim replay. Expect a "
+               "step "
+               "near the estimate, " +
+                   format_seconds(step_seconds) + ".\n"
+             : "The traces have no compute times, so `simulate` and ASTRA-sim use the roofline of `" +
+                   std::string(kSystemName) + "`. Expect a step below the estimate, " +
+                   format_seconds(step_seconds) + ".\n";
+  out += "\n## Run in ASTRA-sim\n" +
+         code(std::string("./") + kScriptName + " /path/to/" + kAstraSimProgram + "\n") +
+         "The script runs this command:\n" + code(astra_sim_command({}, options.name)) +
+         "A run is complete when each rank prints `finished`. ASTRA-sim returns 0 even if a rank hangs.\n";
+  if (options.flat_network)
+    out += std::string("\n`") + kNetworkName +
+           "` has one dimension, so the congestion-aware backend (`AstraSim_Analytical_Congestion_Aware`) "
+           "also runs this bundle.\n";
+  if (report.ranks == 1)
+    out += "\nASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.\n";
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,16 @@
+// README.md of a bundle, for people: the design, the files, and the commands that read the bundle.
+#pragma once
+
+#include <string>
+
+#include "bundle/bundle.h"
+#include "bundle/trace_export.h"
+
+namespace shardscape {
+
+// step_seconds: the estimated step of the design. The text has no date and no path of the machine, so equal
+// designs give equal bytes.
+std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
+                          double step_seconds);
+
+}  // namespace shardscape
