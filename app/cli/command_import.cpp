@@ -25,7 +25,8 @@ struct Section {
 };
 
 std::vector<Section> sections(const ImportResult& import) {
-  return {{"recognised", "Recognised", &import.recognised},
+  return {{"differences", "Different (the model is without these)", &import.differences},
+          {"recognised", "Recognised", &import.recognised},
           {"assumed", "Assumed", &import.assumed},
           {"ignored", "Ignored", &import.ignored}};
 }
@@ -40,6 +41,8 @@ std::string preview_text(const ImportResult& import, const Report& report) {
                          : ", " + grouped(counts.active.value) + " of them active") +
                     (further == 0 ? "" : ", " + grouped(further) + " more for multi-token prediction") +
                     (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
+  if (!import.as.empty())
+    out += "Imported as " + import.as + ": an approximation. Check the differences and the ignored fields.\n";
   for (const Section& section : sections(import)) {
     if (section.fields->empty()) continue;
     out += "\n" + std::string(section.heading) + ":\n";
@@ -54,7 +57,9 @@ std::string preview_text(const ImportResult& import, const Report& report) {
 Json preview_json(const ImportResult& import, const Report* report, const Design& design) {
   Json out{{"valid", import.ok() && report && report->valid()},
            {"name", import.name},
-           {"model_type", import.model_type}};
+           {"model_type", import.model_type},
+           {"imported_as", import.as},
+           {"nearest", import.nearest}};
   if (report && report->valid()) {
     out["model"] = Json::parse(to_json(design))["model"];
     const ModelCounts counts = model_counts(*report);
@@ -103,11 +108,13 @@ int run(const Arguments& arguments) {
     return kFileError;
   }
   const bool json = arguments.has("--json");
-  const ImportResult import = import_hf_files(std::get<HfFiles>(files));
+  const std::string* as = arguments.value("--as");
+  const ImportResult import = import_hf_files(std::get<HfFiles>(files), as ? *as : "");
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";
   print_problems(import.ok() ? report->problems : import.problems);
+  if (!import.nearest.empty()) std::cerr << "  fix: --as " << import.nearest << "\n";
   if (!report || !report->valid()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report);
   const std::string* output = arguments.value("--output");
@@ -119,19 +126,24 @@ int run(const Arguments& arguments) {
 Command import_command() {
   std::string types;
   for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
-  return {"import",
-          "show how a Hugging Face config.json becomes a model",
-          "FILE [-o DESIGN] [--json]",
-          "Lists the fields that define the model, the assumed values that the file does not have, and the "
-          "ignored fields, each with the reason. Known model types: " +
-              types + ". Every command with the flag --model also has --hf-config FILE.",
-          {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
-           "shardscape-cli report --hf-config config.json --tp 2"},
-          {{"--output", 'o', FlagKind::Value, "DESIGN",
-            "Write a design with this model on one rank to this file.", ""},
-           json_flag()},
-          1,
-          run};
+  return {
+      "import",
+      "show how a Hugging Face config.json becomes a model",
+      "FILE [--as TYPE] [-o DESIGN] [--json]",
+      "Lists the fields that define the model, the assumed values that the file does not have, and the "
+      "ignored fields, each with the reason. Known model types: " +
+          types + ". Every command with the flag --model also has --hf-config FILE.",
+      {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
+       "shardscape-cli import new.json --as llama", "shardscape-cli report --hf-config config.json --tp 2"},
+      {{"--as", 0, FlagKind::Value, "TYPE",
+        "Read the file as this known model type, whatever type the file has. Settings without blocks are "
+        "listed as differences, and the model is without them.",
+        ""},
+       {"--output", 'o', FlagKind::Value, "DESIGN",
+        "Write a design with this model on one rank to this file.", ""},
+       json_flag()},
+      1,
+      run};
 }
 
 }  // namespace shardscape

@@ -8,6 +8,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/units.h"
+#include "design/knobs/published_layout.h"
 #include "model/model_sizes.h"
 #include "symbolic/json_value.h"
 
@@ -29,16 +30,16 @@ std::string published(const Preset& preset) {
 
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::vector<std::string>> cells{{"id", "name", "maker", "released", "layers", "hidden", "heads",
-                                               "KV heads", "parameters", "published"}};
+                                               "KV heads", "parameters", "published", "published layout"}};
   for (const auto& [preset, report] : rows) {
     const ModelSpec& m = preset->model;
     cells.push_back({preset->id, preset->name, preset->maker, preset->released, grouped(m.layers),
                      grouped(m.hidden), grouped(m.heads), grouped(m.kv_heads),
                      report->valid() ? grouped(report->model_parameters.value) : "unknown",
-                     published(*preset)});
+                     published(*preset), published_layout_text(*preset)});
   }
   constexpr Align l = Align::Left, r = Align::Right;
-  return text_table(cells, {l, l, l, l, r, r, r, r, r, r});
+  return text_table(cells, {l, l, l, l, r, r, r, r, r, r, l});
 }
 
 Json entry(const Row& row) {
@@ -59,6 +60,7 @@ Json entry(const Row& row) {
   out["published_exact"] = row.preset->published_exact;
   out["source"] = row.preset->source;
   if (!row.preset->layout.empty()) {
+    out["layout"]["text"] = published_layout_text(*row.preset);
     out["layout"]["source"] = row.preset->layout.source;
     for (const auto& [knob, value] : row.preset->layout.knobs) out["layout"]["knobs"][knob] = value;
   }
@@ -93,7 +95,8 @@ Command presets_command() {
           "list the models that come with the program",
           "[--json]",
           "Lists the sizes and the parameter count of every preset. The count computed from the graph stands "
-          "next to the published count. The flag --model of other commands takes the ids. Files in models/ "
+          "next to the published count, followed by the published layout in words. The flag --model of other "
+          "commands takes the ids. Files in models/ "
           "below ~/.local/share/shardscape add presets.",
           {"shardscape-cli presets", "shardscape-cli presets --json"},
           {json_flag()},

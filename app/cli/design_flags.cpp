@@ -13,6 +13,7 @@
 #include "design/examples.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
+#include "design/knobs/step_tokens.h"
 #include "hardware/network_catalogue.h"
 #include "memory/estimate.h"
 #include "model/huggingface/hf_files.h"
@@ -250,6 +251,8 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
     if (const auto problem = set_knob(design, knob, *text)) {
       print_problem(*problem);
       good = false;
+    } else if (const auto note = rounding_note(design, knob, *text)) {
+      print_problem(*note);
     }
   }
   if (!good) return kWrongUsage;

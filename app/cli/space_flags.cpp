@@ -9,6 +9,7 @@
 #include "base/atomic_write.h"
 #include "base/number_text.h"
 #include "base/units.h"
+#include "design/knobs/step_tokens.h"
 #include "explore/values.h"
 #include "hardware/accelerator.h"
 #include "hardware/network_catalogue.h"
@@ -67,6 +68,7 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
     std::erase_if(spec.dimensions, [&](const auto& d) { return d.first == knob.id; });
     if (base_is_set) continue;
     if (const auto problem = set_knob(spec.base, knob, *text)) return failed(*problem);
+    if (const auto note = rounding_note(spec.base, knob, *text)) print_problem(*note);
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "base/number_text.h"
 #include "base/units.h"
+#include "design/knobs/step_tokens.h"
 #include "design/validate/checks.h"
 
 namespace shardscape {
@@ -32,11 +33,23 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+// A design with the value. The values of a list hold in designs with different sequences, so a batch in
+// tokens is refused.
+Result<Design> with_value(const Knob& knob, const std::string& text) {
+  const auto setting = read_setting(knob, text);
+  if (knob.id == "batch" && parse_step_tokens(text))
+    return wrong(ProblemCode::NotANumber, knob, "\"" + text + "\" is in tokens", "a batch in sequences");
+  if (const auto* problem = std::get_if<Problem>(&setting)) return wrong(problem->code, knob, problem->what);
+  Design out;
+  std::get<KnobSetting>(setting)(out);
+  return out;
+}
+
 // The number of a knob value given as text; thousandths for decimal knobs.
 Result<int64_t> number_of(const Knob& knob, const std::string& text) {
-  Design scratch;
-  if (auto problem = set_knob(scratch, knob, text)) return wrong(problem->code, knob, problem->what);
-  return knob_number(knob)(scratch);
+  const auto design = with_value(knob, text);
+  if (const auto* problem = std::get_if<Problem>(&design)) return *problem;
+  return knob_number(knob)(std::get<Design>(design));
 }
 
 std::string number_word(const Knob& knob, int64_t value) {
@@ -188,9 +201,9 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
     if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
       return wrong(ProblemCode::ThousandsSeparator, knob,
                    "\"" + part + "\" in \"" + text + "\": commas separate values here, not thousands");
-    Design scratch;
-    if (auto problem = set_knob(scratch, knob, part)) return wrong(problem->code, knob, problem->what);
-    values.push_back(knob_text(scratch, knob));
+    const auto design = with_value(knob, part);
+    if (const auto* problem = std::get_if<Problem>(&design)) return *problem;
+    values.push_back(knob_text(std::get<Design>(design), knob));
   }
   if (values.size() > kMaxValues)
     return wrong(ProblemCode::TooManyValues, knob, "there are more than " + grouped(kMaxValues) + " values",

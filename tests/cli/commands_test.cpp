@@ -27,6 +27,7 @@ class CommandsTest : public QObject {
   void nothing();
   void presets();
   void published_layout();
+  void batch_in_tokens();
   void presets_json();
   void report_json_data();
   void report_json();
@@ -149,6 +150,7 @@ void CommandsTest::presets() {
     QVERIFY2(run.out.contains(QString("\n%1 ").arg(id)), id);
   }
   QCOMPARE(run.out.count("8,030,261,248"), 2);  // counted and published
+  QVERIFY(run.out.contains("  256 H100, tp 2, pp 8, ep 32\n"));
 }
 
 void CommandsTest::published_layout() {
@@ -157,6 +159,16 @@ void CommandsTest::published_layout() {
   QCOMPARE(design["parallelism"]["tp"].toInt(), 4);
   QCOMPARE(design["parallelism"]["dp"].toInt(), 16);  // a flag wins
   QCOMPARE(design["workload"]["batch"].toInt(), 2048);
+}
+
+void CommandsTest::batch_in_tokens() {
+  const QStringList words{"report", "--model", "llama3-8b", "--json", "--batch"};
+  const CliRun whole = run_cli(words + QStringList{"4M tokens"});
+  QCOMPARE(whole.json()["design"].toObject()["workload"].toObject()["batch"].toInt(), 512);
+  QVERIFY2(!whole.err.contains("rounded"), qPrintable(whole.err));
+  const CliRun rounded = run_cli(words + QStringList{"4000000 tokens"});
+  QCOMPARE(rounded.json()["design"].toObject()["workload"].toObject()["batch"].toInt(), 488);
+  QVERIFY2(rounded.err.contains("rounded to 488 sequences"), qPrintable(rounded.err));
 }
 
 void CommandsTest::presets_json() {

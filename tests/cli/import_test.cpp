@@ -119,6 +119,33 @@ class ImportTest : public QObject {
     QVERIFY2(run.err.contains(said) && run.err.contains("accepted: "), qPrintable(run.err));
   }
 
+  // The message of an unknown type names the flag that imports the file as its nearest type.
+  void unknown_type_as_a_known_one() {
+    QFile from(file("llama3-8b"));
+    QVERIFY(from.open(QIODevice::ReadOnly));
+    QByteArray text = from.readAll();
+    text.replace("\"llama\"", "\"mine\"").replace("LlamaForCausalLM", "MineForCausalLM");
+    text.replace("\"silu\"", "\"relu\"");
+    QTemporaryDir folder;
+    QFile to(folder.filePath("mine.json"));
+    QVERIFY(to.open(QIODevice::WriteOnly) && to.write(text) == text.size());
+    to.close();
+    const CliRun refused = run_cli({"import", to.fileName()});
+    QCOMPARE(refused.exit_code, 1);
+    QVERIFY2(refused.err.contains("fix: --as llama"), qPrintable(refused.err));
+    const CliRun run = run_cli({"import", to.fileName(), "--as", "llama"});
+    QCOMPARE(run.exit_code, 0);
+    for (const char* said :
+         {"mine: mine, 8,030,261,248 parameters", "Imported as llama", "Different", "relu"})
+      QVERIFY2(run.out.contains(said), said);
+    const QJsonObject out = run_cli({"import", to.fileName(), "--as", "llama", "--json"}).json();
+    QCOMPARE(out["imported_as"].toString(), "llama");
+    QCOMPARE(out["differences"][0]["key"].toString(), "hidden_act");
+    const CliRun wrong = run_cli({"import", to.fileName(), "--as", "absent"});
+    QCOMPARE(wrong.exit_code, 1);
+    QVERIFY2(wrong.err.contains("accepted: one of"), qPrintable(wrong.err));
+  }
+
   void json_holds_the_problems() {
     const CliRun run = run_cli({"import", file("olmoe-1b-7b"), "--json"});
     QCOMPARE(run.exit_code, 1);

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/units.h"
+#include "design/knobs/step_tokens.h"
 #include "ui/form/differences_box.h"
 #include "ui/form/gpus_row.h"
 #include "ui/form/group_totals.h"
@@ -25,6 +27,24 @@ namespace {
 
 // What people say first of a job, after its model and its GPUs.
 constexpr std::string_view kFirst[] = {"accelerator", "seq", "context_length", "batch"};
+
+// The tokens of a step, next to its sequences; empty where each sequence has one.
+QString tokensOfStep(const Design& design) {
+  const int64_t tokens = step_tokens(design);
+  return tokens == design.workload.batch
+             ? QString()
+             : ConfigForm::tr("%1 tokens per step").arg(QString::fromStdString(grouped(tokens)));
+}
+
+// Whether a filter asks for the layers of the model, which the view Architecture edits: at least four letters
+// of a word, also in the plural.
+bool means_architecture(const QString& filter) {
+  constexpr int kLeast = 4;
+  const QString typed = filter.trimmed().toLower();
+  const QStringList words = ConfigForm::tr("architectures patterns layers attention").split(' ');
+  return typed.size() >= kLeast &&
+         std::any_of(words.begin(), words.end(), [&](const QString& word) { return word.startsWith(typed); });
+}
 
 // Widgets that Tab reaches, in the order in which the layout shows them. The buttons of problems and notes
 // come after the fields of their group: a person who types into field after field never stops at one.
@@ -120,6 +140,13 @@ QWidget* ConfigForm::makeContent() {
   auto* rows = new QVBoxLayout(content);
   rows->setContentsMargins(16, 4, 16, 16);
   rows->setSpacing(14);
+  edit_architecture_ = new QPushButton(tr("Edit the architecture"), content);
+  edit_architecture_->setObjectName("form_architecture");
+  edit_architecture_->setProperty("link", true);
+  edit_architecture_->setToolTip(tr("Opens the view Architecture: the layers of the model and their blocks"));
+  edit_architecture_->hide();
+  connect(edit_architecture_, &QPushButton::clicked, this, &ConfigForm::architectureRequested);
+  rows->addWidget(edit_architecture_, 0, Qt::AlignLeft);
   rows->addWidget(no_match_);
   differences_ = new DifferencesBox(content);
   connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
@@ -200,6 +227,7 @@ void ConfigForm::refresh() {
       if (const auto zero = zeros.find(row->knob().id); zero != zeros.end()) row->setZero(zero->second);
       row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
       row->setOthers(othersOf(row->knob()));
+      if (row->knob().id == "batch") row->setDetail(tokensOfStep(session_->design()));
       if (!row->others().isEmpty()) differing << row;
     }
     group->refresh();
@@ -233,7 +261,9 @@ void ConfigForm::applyFilter(const QString& text) {
   for (KnobGroupBox* group : groups_) group->filter(text, helps);
   gpus_->setVisible(gpus);
   if (gpus) groups_.front()->setVisible(true);
-  no_match_->setVisible(named + mentioned == 0);
+  const bool architecture = means_architecture(text);
+  edit_architecture_->setVisible(architecture);
+  no_match_->setVisible(named + mentioned == 0 && !architecture);
   mentions_->setVisible(!helps && mentioned > 0);
   mentions_->setText(mentioned == 1 ? tr("1 more mentions it in its help")
                                     : tr("%1 more mention it in their help").arg(mentioned));

@@ -53,6 +53,7 @@ class ConfigForm : public QWidget {
   QPushButton* mentions_ = nullptr;  // shows fields whose help text alone matches the filter
   bool mentioned_shown_ = false;
   QTimer tab_stops_due_;
+  QPushButton* edit_architecture_ = nullptr;  // for filters that mean the layers of the model
   QLabel* no_match_;
   QScrollArea* scroll_;
   GpusRow* gpus_ = nullptr;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "design/knobs/knob_state.h"
+#include "design/knobs/step_tokens.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
@@ -93,6 +94,7 @@ void KnobRow::build() {
   idle_line_->setVisible(false);
   lines->addWidget(idle_line_);
   connectField();
+  showDetail();
 
   field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
@@ -182,6 +184,7 @@ void KnobRow::edit(const QString& typed) {
   session_->typeKnob(text(knob_.id), typed);
   own_edit_ = false;
   rejected_ = session_->rejected(text(knob_.id));
+  note_ = rejected_ ? std::nullopt : rounding_note(session_->design(), knob_, typed.toStdString());
   showIssue();
 }
 
@@ -214,6 +217,25 @@ void KnobRow::setZero(const ZeroValue& zero) {
   if (!field_ || text(zero_.text()) == before) return;
   field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
+}
+
+void KnobRow::setDetail(const QString& detail) {
+  if (detail == detail_) return;
+  detail_ = detail;
+  if (field_) showDetail();
+}
+
+void KnobRow::showDetail() {
+  if (!detail_line_ && detail_.isEmpty()) return;
+  if (!detail_line_) {
+    detail_line_ = new QLabel(this);
+    detail_line_->setObjectName("detail_" + text(knob_.id));
+    detail_line_->setProperty("role", "secondary");
+    detail_line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    static_cast<QVBoxLayout*>(layout())->insertWidget(1, detail_line_);
+  }
+  detail_line_->setText(detail_);
+  detail_line_->setVisible(!detail_.isEmpty());
 }
 
 void KnobRow::reset() {
@@ -297,11 +319,16 @@ void KnobRow::showOthers() {
 void KnobRow::takeDesign() {
   if (own_edit_) return;
   rejected_ = false;
+  note_.reset();
   session_->dropRejected(text(knob_.id));
   if (field_) field_->show(text(knob_text(session_->design(), knob_)));
 }
 
-const Problem* KnobRow::problem() const { return session_->problemOf(text(knob_.id)); }
+// The session's problem, or the note of the person's entry.
+const Problem* KnobRow::problem() const {
+  const Problem* found = session_->problemOf(text(knob_.id));
+  return note_ && (!found || found->severity != Severity::Error) ? &*note_ : found;
+}
 
 void KnobRow::showIssue() {
   if (const Problem* found = problem()) return showProblem(*found);

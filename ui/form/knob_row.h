@@ -32,6 +32,8 @@ class KnobRow : public QWidget {
   void refresh(const QString& baseline);
   // What zero stands for, of a knob whose zero means "not set".
   void setZero(const ZeroValue& zero);
+  // A line below the field: what the value amounts to, "4,194,304 tokens per step". Empty: none.
+  void setDetail(const QString& detail);
   void reset();  // back to the baseline
   QToolButton* resetButton();
   // Pinned designs with another value: their members (Comparisons::letter) and values.
@@ -72,6 +74,7 @@ class KnobRow : public QWidget {
   void edit(const QString& text);
   void followRejected();
   void showIdle();
+  void showDetail();
   void fitField();
   void placeField();
   void showIssue();
@@ -83,12 +86,13 @@ class KnobRow : public QWidget {
   // nullptr until the row is shown; the issue line: until the knob has a problem.
   KnobField* field_ = nullptr;
   ElidedLabel* label_ = nullptr;
-  QLabel *idle_line_ = nullptr, *others_mark_ = nullptr;
+  QLabel *idle_line_ = nullptr, *others_mark_ = nullptr, *detail_line_ = nullptr;
   QToolButton* reset_ = nullptr;
   QHBoxLayout* names_ = nullptr;  // label, symbol and marks before the field
   QBoxLayout* line_ = nullptr;
   IssueLine* issue_ = nullptr;
-  QString baseline_, idle_;
+  QString baseline_, idle_, detail_;
+  std::optional<Problem> note_;  // about the typed text, until the design changes otherwise
   ZeroValue zero_;
   QVector<Other> others_;
   bool own_edit_ = false;  // this field is changing the design

@@ -196,6 +196,18 @@ void Session::adoptModel(const ModelSpec& model, const QString& name, const QStr
       wantedDesign(), [&](Design& design) { apply_model(design, model, name.toStdString()); }, undo_text);
 }
 
+void Session::importModel(const ModelSpec& model, const QString& name) {
+  keepImported(model, name);
+  adoptModel(model, name, tr("Import %1").arg(name));
+}
+
+void Session::keepImported(const ModelSpec& model, const QString& name) {
+  if (!model.preset.empty()) return;
+  Imported kept{name, model};
+  std::erase(imported_, kept);
+  imported_.insert(imported_.begin(), std::move(kept));
+}
+
 Design Session::wantedDesign() const {
   return adopted_ && adopted_->result == design_ ? adopted_->wanted : design_;
 }
@@ -228,6 +240,7 @@ void Session::reset(const Design& design) {
   undo_.clear();
   comparisons_->clear();
   Q_EMIT documentReplaced();
+  keepImported(design.model, QString::fromStdString(design.name));
   assign(design);
   setSearch(nullptr);
 }
@@ -256,6 +269,7 @@ void Session::restore(const UndoHistory& history) {
     undo_.setIndex(static_cast<int>(history.done));
   }
   undo_.resetClean();
+  keepImported(design_.model, QString::fromStdString(design_.name));
   assign(Design(design_));
   setSearch(nullptr);
 }

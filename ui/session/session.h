@@ -76,6 +76,15 @@ class Session : public QObject {
   // published_layout: sets the knobs of the preset's published layout, if it has one.
   void applyPreset(const QString& id, bool published_layout = false);
   void adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text);
+  // As adoptModel(); a model without a preset joins imported().
+  void importModel(const ModelSpec& model, const QString& name);
+  // The models without a preset that were imported or opened in this session, the newest first.
+  struct Imported {
+    QString name;
+    ModelSpec model;
+    friend bool operator==(const Imported&, const Imported&) = default;
+  };
+  const std::vector<Imported>& imported() const { return imported_; }
   void setDesign(const Design& design, const QString& undo_text);
   void endEdit();                     // the next edit of the same knob starts a new undo step
   void endTyping(const QString& id);  // as endEdit(), unless the text is rejected
@@ -120,6 +129,7 @@ class Session : public QObject {
   // The design as the person set it. Adaptations to models tried in between are discarded.
   Design wantedDesign() const;
   void adopt(const Design& wanted, const std::function<void(Design&)>& put_model, const QString& undo_text);
+  void keepImported(const ModelSpec& model, const QString& name);
   void recompute();
   void deliver();
   void accept(std::shared_ptr<const Report> report);
@@ -136,6 +146,7 @@ class Session : public QObject {
     Design result, wanted;
   };
   std::optional<Adopted> adopted_;
+  std::vector<Imported> imported_;
   // The one cache of the window. All computations in all threads share it.
   const std::shared_ptr<PlanCache> plans_ = std::make_shared<PlanCache>();
   MemoryAdvisor* advice_;

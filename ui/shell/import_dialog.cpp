@@ -21,77 +21,120 @@ constexpr int kRowHeight = 24;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-QLabel* label(const QString& content, const char* role, QWidget* parent) {
-  auto* made = new QLabel(content, parent);
+QLabel* label(const char* role, QWidget* parent) {
+  auto* made = new QLabel(parent);
   made->setProperty("role", role);
   made->setTextFormat(Qt::PlainText);
   made->setWordWrap(true);
   return made;
 }
 
-}  // namespace
-
-ImportDialog::ImportDialog(Session* session, ImportResult result, const QString& file, QWidget* parent)
-    : QDialog(parent),
-      session_(session),
-      result_(std::move(result)),
-      design_(session->design()),
-      model_(new QStandardItemModel(this)),
-      fields_(new QTreeView(this)),
-      apply_(new QPushButton(tr("Apply"), this)) {
-  setWindowTitle(tr("Import %1").arg(QFileInfo(file).fileName()));
-  if (result_.ok()) apply_model(design_, result_.model, result_.name);
-  fill();
-
-  auto* cancel = new QPushButton(tr("Cancel"), this);
-  cancel->setObjectName("import_cancel");
-  cancel->setAutoDefault(false);
-  apply_->setObjectName("import_apply");
-  apply_->setProperty("primary", true);
-  apply_->setDefault(true);
-  apply_->setEnabled(result_.ok());
-  apply_->setToolTip(tr("Applies the model. Parallelism, workload and cluster stay if they fit the model."));
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-  connect(apply_, &QPushButton::clicked, this, &ImportDialog::apply);
-
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
-  buttons->addStretch();
-  buttons->addWidget(cancel);
-  buttons->addWidget(apply_);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(24, 20, 24, 20);
-  layout->setSpacing(10);
-  layout->addWidget(label(result_.ok() ? text(result_.name) : QFileInfo(file).fileName(), "title", this));
-  if (result_.ok()) layout->addWidget(label(summary(), "secondary", this));
-  if (!result_.ok()) {
-    auto* problem = label(problemText(), "", this);
-    problem->setObjectName("dialog_error");
-    problem->setContentsMargins(10, 7, 10, 7);
-    problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    layout->addWidget(problem);
-  }
-  const bool any = model_->rowCount() > 0;
-  fields_->setVisible(any);
-  layout->addWidget(fields_, 1);
-  layout->addLayout(buttons);
-  any ? resizeOnScreen(this, {940, 640}) : setMinimumWidth(520);
-  if (result_.ok()) apply_->setFocus();
+QLabel* notice(const char* name, QWidget* parent) {
+  QLabel* made = label("", parent);
+  made->setObjectName(name);
+  made->setContentsMargins(10, 7, 10, 7);
+  made->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return made;
 }
 
-void ImportDialog::fill() {
+QPushButton* button(const QString& text, const char* name, QWidget* parent) {
+  auto* made = new QPushButton(text, parent);
+  made->setObjectName(name);
+  made->setAutoDefault(false);
+  return made;
+}
+
+}  // namespace
+
+ImportDialog::ImportDialog(Session* session, HfFiles files, const QString& file, QWidget* parent)
+    : QDialog(parent),
+      session_(session),
+      files_(std::move(files)),
+      file_name_(QFileInfo(file).fileName()),
+      model_(new QStandardItemModel(this)),
+      title_(label("title", this)),
+      summary_(label("secondary", this)),
+      problem_(notice("dialog_error", this)),
+      approximation_(notice("import_approximation", this)),
+      fields_(new QTreeView(this)),
+      import_as_(button({}, "import_as", this)),
+      editor_(button({}, "import_architecture", this)),
+      apply_(new QPushButton(tr("Apply"), this)) {
+  setWindowTitle(tr("Import %1").arg(file_name_));
+  addWidgets();
+  present(import_hf_files(files_));
+  model_->rowCount() > 0 ? resizeOnScreen(this, {940, 640}) : setMinimumWidth(520);
+}
+
+void ImportDialog::addWidgets() {
   fields_->setObjectName("import_fields");
   fields_->setAccessibleName(tr("Fields of the file"));
   fields_->setModel(model_);
   fields_->setUniformRowHeights(true);
   fields_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  import_as_->setToolTip(
+      tr("Reads the file as this known type. The preview lists what the type has no blocks for."));
+  editor_->setProperty("link", true);
+  editor_->setToolTip(tr("Edits the layers of the model and their blocks"));
+  QPushButton* cancel = button(tr("Cancel"), "import_cancel", this);
+  apply_->setObjectName("import_apply");
+  apply_->setProperty("primary", true);
+  apply_->setDefault(true);
+  apply_->setToolTip(tr("Applies the model. Parallelism, workload and cluster stay if they fit the model."));
+  connect(import_as_, &QPushButton::clicked, this,
+          [this] { present(import_hf_files(files_, result_.nearest)); });
+  connect(editor_, &QPushButton::clicked, this, &ImportDialog::openEditor);
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(apply_, &QPushButton::clicked, this, &ImportDialog::apply);
+
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  buttons->addWidget(editor_);
+  buttons->addStretch();
+  for (QPushButton* last : {import_as_, cancel, apply_}) buttons->addWidget(last);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(24, 20, 24, 20);
+  layout->setSpacing(10);
+  for (QLabel* text : {title_, summary_, problem_, approximation_}) layout->addWidget(text);
+  layout->addWidget(fields_, 1);
+  layout->addLayout(buttons);
+}
+
+void ImportDialog::present(ImportResult result) {
+  result_ = std::move(result);
+  design_ = session_->design();
+  if (result_.ok()) apply_model(design_, result_.model, result_.name);
+  fill();
+  const bool approximate = result_.ok() && !result_.as.empty();
+  const bool unknown = !result_.nearest.empty();
+  title_->setText(result_.ok() ? text(result_.name) : file_name_);
+  summary_->setText(result_.ok() ? summary() : QString());
+  summary_->setVisible(result_.ok());
+  problem_->setText(problemText());
+  problem_->setVisible(!result_.ok());
+  approximation_->setText(approximate ? approximationText() : QString());
+  approximation_->setVisible(approximate);
+  fields_->setVisible(model_->rowCount() > 0);
+  import_as_->setText(tr("Import as %1").arg(text(result_.nearest)));
+  import_as_->setVisible(unknown);
+  editor_->setText(approximate ? tr("Apply and open the architecture editor")
+                               : tr("Open the architecture editor"));
+  editor_->setVisible(unknown || approximate);
+  apply_->setEnabled(result_.ok());
+  if (approximate) resizeOnScreen(this, {940, 640});
+  if (result_.ok()) apply_->setFocus();
+}
+
+void ImportDialog::fill() {
+  model_->clear();
   model_->setHorizontalHeaderLabels({tr("Field"), tr("Value"), tr("Meaning")});
+  addSection(tr("Different: the model is without these"), result_.differences);
   addSection(tr("Recognised"), result_.recognised);
   addSection(tr("Assumed"), result_.assumed);
   addSection(tr("Ignored"), result_.ignored);
   fields_->expandAll();
   int widest = 0;
-  for (const auto* list : {&result_.recognised, &result_.assumed, &result_.ignored})
+  for (const auto* list : {&result_.differences, &result_.recognised, &result_.assumed, &result_.ignored})
     for (const ImportField& field : *list)
       widest = std::max(widest, fields_->fontMetrics().horizontalAdvance(text(field.key)));
   fields_->setColumnWidth(0, widest + 2 * fields_->indentation() + 24);
@@ -132,6 +175,7 @@ QString ImportDialog::summary() const {
   const auto add = [&](size_t n, const QString& what) {
     if (n > 0) counts << tr("%1 %2").arg(n).arg(what);
   };
+  add(result_.differences.size(), tr("different"));
   add(result_.recognised.size(), tr("recognised"));
   add(result_.assumed.size(), tr("assumed"));
   add(result_.ignored.size(), tr("ignored"));
@@ -144,8 +188,20 @@ QString ImportDialog::problemText() const {
   return lines.join('\n');
 }
 
+QString ImportDialog::approximationText() const {
+  return tr("Imported as %1: an approximation of the type \"%2\". Check the differences and the ignored "
+            "fields "
+            "before you apply the model.")
+      .arg(text(result_.as), text(result_.model_type));
+}
+
+void ImportDialog::openEditor() {
+  result_.ok() ? apply() : reject();
+  Q_EMIT architectureRequested();
+}
+
 void ImportDialog::apply() {
-  session_->adoptModel(result_.model, text(result_.name), tr("Import %1").arg(text(result_.name)));
+  session_->importModel(result_.model, text(result_.name));
   accept();
 }
 

@@ -39,6 +39,7 @@
 #include "ui/shell/import_dialog.h"
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
+#include "ui/shell/model_files.h"
 #include "ui/shell/panel_room.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
@@ -121,7 +122,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   resetLayout();
   actions_.views.front()->setChecked(true);
   updateTitle();
-  reportBrokenFiles();
+  new ModelFiles(session_, message_, this);
 }
 
 // Deletes the views first: they use the selection state.
@@ -327,16 +328,6 @@ ArchitectureView* MainWindow::makeArchitecture() {
     if (first) scene->expandAll(GraphTree(report).unit_node(1, 0));  // the first layer
   };
   return new ArchitectureView(session_, canvas, show, tabs_);
-}
-
-// Own files that cannot be read are left out; the program starts without them.
-void MainWindow::reportBrokenFiles() {
-  const std::vector<Problem>& problems = ModelLibrary::instance().problems();
-  if (problems.empty()) return;
-  const QString first = QString::fromStdString(problems.front().where + ": " + problems.front().what);
-  message_->show(problems.size() == 1
-                     ? tr("A model file was left out. %1").arg(first)
-                     : tr("%1 model files were left out. %2").arg(problems.size()).arg(first));
 }
 
 // The right panel: the search setup, nothing for the architecture editor, else the inspector.
@@ -582,8 +573,10 @@ void MainWindow::previewImport(const QString& path) {
   HfFiles& read = std::get<HfFiles>(files);
   for (HfFile* file : {&read.config, read.quantization ? &*read.quantization : nullptr})
     if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
-  auto* dialog = new ImportDialog(session_, import_hf_files(read), path, this);
+  auto* dialog = new ImportDialog(session_, std::move(read), path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &ImportDialog::architectureRequested, this,
+          [this] { tabs_->setCurrentWidget(architecture_); });
   help_->addTo(dialog, HelpTopic::Import);
   dialog->open();
 }

@@ -97,7 +97,6 @@ class MainWindow : public QMainWindow {
   void wireCompare();
   void placeSide();
   ArchitectureView* makeArchitecture();
-  void reportBrokenFiles();
   void wireHelp();
   void copy();
   void importConfig();                      // asks for a file

@@ -22,6 +22,10 @@ PresetBox::PresetBox(Session* session, QWidget* parent)
   connect(this, &QComboBox::activated, this,
           [this](int index) { session_->applyPreset(itemData(index).toString()); });
   connect(popup_, &PresetPopup::chosen, session_, &Session::applyPreset);
+  connect(popup_, &PresetPopup::importedChosen, this, [this](int index) {
+    const Session::Imported model = session_->imported()[static_cast<size_t>(index)];
+    session_->adoptModel(model.model, model.name, tr("model %1").arg(model.name));
+  });
   connect(session, &Session::designChanged, this, &PresetBox::refresh);
   connect(session, &Session::libraryChanged, this, [this] {
     clear();
@@ -65,10 +69,18 @@ void PresetBox::keyPressEvent(QKeyEvent* event) {
 
 void PresetBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
 
-void PresetBox::showPopup() { popup_->open(currentData().toString()); }
+void PresetBox::showPopup() {
+  const Design& design = session_->design();
+  QStringList imported;
+  for (const Session::Imported& model : session_->imported()) imported << model.name;
+  const qsizetype own = design.model.preset.empty() ? imported.indexOf(QString::fromStdString(design.name))
+                                                    : -1;
+  popup_->open(currentData().toString(), imported, static_cast<int>(own));
+}
 
 void PresetBox::refresh() {
-  const ModelSpec& model = session_->design().model;
+  const Design& design = session_->design();
+  const ModelSpec& model = design.model;
   int index = 0;  // items are in the order of the library
   for (const Preset& preset : ModelLibrary::instance().presets()) {
     const bool here = preset.id == model.preset;
@@ -78,9 +90,16 @@ void PresetBox::refresh() {
     if (here) setCurrentIndex(index);
     ++index;
   }
-  if (ModelLibrary::instance().preset(model.preset)) return;
-  setPlaceholderText(QString::fromStdString(model.preset));
-  setCurrentIndex(-1);
+  // The item after those of the library is the model without a preset.
+  if (ModelLibrary::instance().preset(model.preset)) {
+    if (count() > index) removeItem(index);
+    return;
+  }
+  const QString shown = model.preset.empty() ? tr("%1, imported").arg(QString::fromStdString(design.name))
+                                             : QString::fromStdString(model.preset);
+  if (count() == index) addItem(shown);
+  if (itemText(index) != shown) setItemText(index, shown);
+  setCurrentIndex(index);
 }
 
 }  // namespace shardscape::ui

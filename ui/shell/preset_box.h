@@ -1,5 +1,5 @@
 // A box with the model presets and a searchable list. The box shows "edited" if the model differs from its
-// preset, and the name of a model that is no preset.
+// preset, and the name and "imported" if the model has no preset.
 #pragma once
 
 #include <QComboBox>

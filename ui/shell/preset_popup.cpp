@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "base/units.h"
+#include "design/knobs/published_layout.h"
 #include "model/library.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/theme.h"
@@ -20,10 +21,13 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kIdRole = Qt::UserRole, kHintRole = Qt::UserRole + 1;
+constexpr int kImportedRole = Qt::UserRole + 2;  // index of an imported model, which has no id
 constexpr int kRowHeight = 26, kRows = 16, kWidth = 380;
 constexpr int kOtherHeight = 90;  // of the search field, the check box and the margins
 
-bool is_heading(const QModelIndex& index) { return index.data(kIdRole).toString().isEmpty(); }
+bool is_heading(const QModelIndex& index) {
+  return index.data(kIdRole).toString().isEmpty() && !index.data(kImportedRole).isValid();
+}
 
 class PresetDelegate : public QStyledItemDelegate {
  public:
@@ -66,11 +70,15 @@ class PresetDelegate : public QStyledItemDelegate {
   }
 };
 
-bool matches(const Preset& preset, const QStringList& words) {
-  const QString all = QString::fromStdString(preset.maker + " " + preset.name + " " + preset.id + " " +
-                                             preset.released);
+QString yours() { return PresetPopup::tr("Yours"); }
+
+bool matches(const QString& text, const QStringList& words) {
   return std::all_of(words.begin(), words.end(),
-                     [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
+                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+}
+
+QString search_text(const Preset& preset) {
+  return QString::fromStdString(preset.maker + " " + preset.name + " " + preset.id + " " + preset.released);
 }
 
 }  // namespace
@@ -119,10 +127,11 @@ PresetPopup::PresetPopup(QWidget* owner)
   connect(list_, &QListView::clicked, this, &PresetPopup::choose);
 }
 
-void PresetPopup::open(const QString& current) {
+void PresetPopup::open(const QString& current, const QStringList& imported, int current_imported) {
+  imported_ = imported;
   line_->clear();
   fill({});
-  select(current);
+  select(current, current_imported);
   place();
   show();
   line_->setFocus(Qt::PopupFocusReason);
@@ -132,15 +141,15 @@ void PresetPopup::open(const QString& current) {
 void PresetPopup::fill(const QString& text) {
   model_->clear();
   const QStringList words = text.split(' ', Qt::SkipEmptyParts);
-  QString maker;
+  addImported(words);
+  // Saved presets of the person come first in the library and join the imported models.
+  QString maker = model_->rowCount() > 0 ? yours() : QString();
   for (const Preset& preset : ModelLibrary::instance().presets()) {
-    if (!matches(preset, words)) continue;
-    const QString own = preset.maker.empty() ? tr("Others") : QString::fromStdString(preset.maker);
-    if (own != maker) {
-      auto* heading = new QStandardItem(own);
-      heading->setFlags(Qt::NoItemFlags);
-      model_->appendRow(heading);
-    }
+    if (!matches(search_text(preset), words)) continue;
+    const QString own = is_own(preset.place)   ? yours()
+                        : preset.maker.empty() ? tr("Others")
+                                               : QString::fromStdString(preset.maker);
+    if (own != maker) addHeading(own);
     maker = own;
     auto* item = new QStandardItem(QString::fromStdString(preset.name));
     item->setData(QString::fromStdString(preset.id), kIdRole);
@@ -151,16 +160,39 @@ void PresetPopup::fill(const QString& text) {
     item->setData(hint.join(QStringLiteral(" · ")), kHintRole);
     QString sources = QString::fromStdString(preset.source);
     if (!preset.layout.empty())
-      sources += tr("\nPublished layout: %1").arg(QString::fromStdString(preset.layout.source));
+      sources += tr("\nPublished: %1\n%2")
+                     .arg(QString::fromStdString(published_layout_text(preset)),
+                          QString::fromStdString(preset.layout.source));
     item->setToolTip(sources);
     model_->appendRow(item);
   }
 }
 
-void PresetPopup::select(const QString& id) {
-  const QModelIndexList found = id.isEmpty()
-                                    ? QModelIndexList()
-                                    : model_->match(model_->index(0, 0), kIdRole, id, 1, Qt::MatchExactly);
+void PresetPopup::addHeading(const QString& text) {
+  auto* heading = new QStandardItem(text);
+  heading->setFlags(Qt::NoItemFlags);
+  model_->appendRow(heading);
+}
+
+void PresetPopup::addImported(const QStringList& words) {
+  const QString hint = tr("imported");
+  for (int i = 0; i < imported_.size(); ++i) {
+    if (!matches(QStringList{yours(), hint, imported_[i]}.join(' '), words)) continue;
+    if (model_->rowCount() == 0) addHeading(yours());
+    auto* item = new QStandardItem(imported_[i]);
+    item->setData(i, kImportedRole);
+    item->setData(hint, kHintRole);
+    item->setToolTip(tr("A model without a preset that was imported or opened in this session"));
+    model_->appendRow(item);
+  }
+}
+
+void PresetPopup::select(const QString& id, int imported) {
+  QModelIndexList found;
+  if (imported >= 0)
+    found = model_->match(model_->index(0, 0), kImportedRole, imported, 1, Qt::MatchExactly);
+  else if (!id.isEmpty())
+    found = model_->match(model_->index(0, 0), kIdRole, id, 1, Qt::MatchExactly);
   list_->setCurrentIndex(found.isEmpty() ? model_->index(1, 0) : found.front());  // row 0 is a heading
 }
 
@@ -177,6 +209,10 @@ void PresetPopup::choose() {
   const QModelIndex index = list_->currentIndex();
   if (!index.isValid() || is_heading(index)) return;
   hide();
+  if (const QVariant imported = index.data(kImportedRole); imported.isValid()) {
+    Q_EMIT importedChosen(imported.toInt());
+    return;
+  }
   Q_EMIT chosen(index.data(kIdRole).toString(), layout_->isChecked());
 }
 

@@ -7,6 +7,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "design/knobs/knob_access.h"
+#include "design/knobs/step_tokens.h"
 #include "hardware/accelerator.h"
 
 namespace shardscape {
@@ -25,6 +26,8 @@ std::string lower(std::string_view text) {
 
 // The tokens of a training run: millions and more.
 bool counts_budget(const Knob& knob) { return knob.id == "tokens"; }
+// The sequences of a step, which can also be said in tokens.
+bool counts_sequences(const Knob& knob) { return knob.id == "batch"; }
 bool counts_tokens(const Knob& knob) { return knob.unit == "tokens" && !counts_budget(knob); }
 
 // What is wrong with a text.
@@ -191,7 +194,9 @@ std::string knob_text(const Design& design, const Knob& knob) {
 }
 
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text) {
-  const auto setting = read_setting(knob, text);
+  const std::optional<int64_t> tokens = counts_sequences(knob) ? parse_step_tokens(text) : std::nullopt;
+  const auto setting = read_setting(
+      knob, tokens ? std::to_string(sequences_of_tokens(design, *tokens)) : std::string(text));
   if (const auto* problem = std::get_if<Problem>(&setting)) return *problem;
   std::get<KnobSetting>(setting)(design);
   return std::nullopt;
@@ -225,7 +230,9 @@ std::string accepted_values(const Knob& knob) {
   switch (knob.type) {
     case KnobType::Integer:
       return "a whole number" + range +
-             (counts_tokens(knob)   ? ", where k stands for 1,024 (8k is 8,192)"
+             (counts_sequences(knob)
+                  ? ", or tokens per step, as in 4M tokens, where k and M stand for 1,024 and 1,048,576"
+              : counts_tokens(knob) ? ", where k stands for 1,024 (8k is 8,192)"
               : counts_budget(knob) ? ", where M, B and T stand for 10^6, 10^9 and 10^12 (15T)"
                                     : "");
     case KnobType::Decimal:

@@ -50,10 +50,12 @@ std::string_view group_label(KnobGroup group);  // "Model"
 // The canonical text of a knob's value: "8", "true", "h100-sxm-80gb", "9,8,8,7", "core_attn,mlp"; "" for an
 // empty list.
 std::string knob_text(const Design& design, const Knob& knob);
-// Sets a knob from text. Integers may have thousands separators, and token counts the suffix k for 1,024.
-// Choices may be in any case. On a Problem, the design stays unchanged.
+// Sets a knob from text. Integers may have thousands separators, and token counts the suffix k for 1,024. The
+// global batch may be in tokens of a step (step_tokens.h). Choices may be in any case. On a Problem, the
+// design stays unchanged.
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text);
-// A parsed value that can be set in many designs.
+// A parsed value that can be set in many designs. A batch in tokens is none: its sequences depend on the
+// design.
 using KnobSetting = std::function<void(Design&)>;
 Result<KnobSetting> read_setting(const Knob& knob, std::string_view text);
 // The value as a number, for comparisons: integers unchanged, decimals in thousandths, flags as 0 or 1, the

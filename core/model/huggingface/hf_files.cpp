@@ -90,8 +90,8 @@ Result<HfFiles> read_hf_files(const fs::path& path) {
   return HfFiles{std::move(first), std::move(file)};
 }
 
-ImportResult import_hf_files(const HfFiles& files) {
-  ImportResult result = import_hf_config(files.config.text, files.config.name);
+ImportResult import_hf_files(const HfFiles& files, const std::string& as) {
+  ImportResult result = import_hf_config(files.config.text, files.config.name, as);
   if (!files.quantization) return result;
   try {
     read_quantization_file(*files.quantization, result);

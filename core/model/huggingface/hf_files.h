@@ -21,7 +21,8 @@ struct HfFiles {
 // The contents of the named file decide which of the two it is. A file of quantized weights without a
 // config.json is a problem.
 Result<HfFiles> read_hf_files(const std::filesystem::path& path);
-ImportResult import_hf_files(const HfFiles& files);
+// as: see import_hf_config().
+ImportResult import_hf_files(const HfFiles& files, const std::string& as = "");
 // Whether a JSON text is one of the two files and not a saved design: it has "model_type", "architectures",
 // "ssm_cfg" or "quantization".
 bool looks_like_hf_file(const std::string& text);

@@ -1,6 +1,7 @@
 #include "model/huggingface/hf_import.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model/huggingface/families/towers.h"
 #include "model/huggingface/nearest_family.h"
@@ -35,17 +36,19 @@ std::string quoted_list(const std::vector<std::string>& texts, const char* quote
   return out;
 }
 
-void refuse_unknown(HfReader& reader) {
+void refuse_unknown(HfReader& reader, ImportResult& result) {
   const std::string type = reader.text_or("model_type", "");
   const hf::NearestFamily nearest = hf::nearest_family(reader);
   const std::string what = type.empty()
                                ? "\"model_type\" is missing or not a string: the model type is unknown"
                                : "the model type \"" + type + "\" is not known";
   std::string accepted = "one of " + known_types();
-  if (nearest.fields > 0)
+  if (nearest.fields > 0) {
+    result.nearest = nearest.family->type;
     accepted += "; the closest is \"" + std::string(nearest.family->type) + "\", architecture " +
                 nearest.architecture + ", which reads " + std::to_string(nearest.fields) +
                 (nearest.fields == 1 ? " field" : " fields") + " of this file";
+  }
   if (nearest.fields > 0 && !nearest.differences.empty())
     accepted += "; the file differs: " + quoted_list(nearest.differences, "");
   reader.problem(
@@ -102,6 +105,7 @@ void refuse_others(HfReader& file, bool tower) {
 // Lists the key by which the family was found first.
 void recognise_family(HfReader& reader, const hf::FamilyRow& row, ImportResult& result) {
   const std::string architecture = "architecture " + result.model.architecture;
+  if (!result.as.empty()) return reader.assume("model_type", result.as, architecture + ", as chosen");
   if (row.type == std::string(hf::kUntypedMamba)) {
     reader.recognise(reader.absent("ssm_cfg.layer") ? "ssm_cfg" : "ssm_cfg.layer", architecture);
   } else if (hf::family_of_type(reader.text_or("model_type", ""))) {
@@ -113,10 +117,12 @@ void recognise_family(HfReader& reader, const hf::FamilyRow& row, ImportResult& 
   std::rotate(result.recognised.begin(), result.recognised.end() - 1, result.recognised.end());
 }
 
-// Takes the name of a preset with equal sizes, otherwise the last part of the path in the file.
+// Takes the name of a preset with equal sizes, otherwise the last part of the path in the file. An
+// approximation has no preset.
 void name_it(ImportResult& result, const HfReader& reader) {
   result.model.preset.clear();
   for (const Preset& preset : ModelLibrary::instance().presets()) {
+    if (!result.as.empty()) break;
     ModelSpec same = preset.model;
     same.preset.clear();
     const bool equal = same == result.model;
@@ -129,7 +135,15 @@ void name_it(ImportResult& result, const HfReader& reader) {
   std::string path = reader.text_or("_name_or_path", "");
   while (path.ends_with('/')) path.pop_back();
   result.name = path.substr(path.rfind('/') + 1);
-  if (result.name.empty()) result.name = "Imported " + result.model_type;
+}
+
+// The name of a model whose file states none: "mine" for mine.json and mine_config.json, otherwise the type.
+std::string usual_name(const std::string& where, const std::string& model_type) {
+  std::string name = std::filesystem::path(where).stem().string();
+  constexpr std::string_view kConfig = "config";
+  if (name.ends_with(kConfig)) name.resize(name.size() - kConfig.size());
+  while (name.ends_with('_') || name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  return name.empty() ? model_type : name;
 }
 
 void read_model(HfReader& file, ImportResult& result) {
@@ -140,7 +154,8 @@ void read_model(HfReader& file, ImportResult& result) {
   // The row of the whole file knows of mechanisms beyond those of its language model's type.
   const hf::FamilyRow* row = several ? family_of(file) : nullptr;
   if (!row) row = family_of(language);
-  if (!row) return refuse_unknown(language);
+  if (!result.as.empty()) row = hf::family_of_type(result.as);
+  if (!row) return refuse_unknown(language, result);
   if (result.model_type.empty()) result.model_type = row->type;
   const hf::TowerRow* tower = several ? tower_of(file) : nullptr;
   if (several) refuse_others(file, tower);
@@ -155,11 +170,13 @@ void read_model(HfReader& file, ImportResult& result) {
     HfReader reader = file.within("vision_config");
     tower->read(reader, family);
   }
-  if (const std::string key = experts_key(language); !key.empty() && result.model.experts == 0)
-    return language.problem(ProblemCode::HfUnsupportedType, key,
-                            "\"" + key + "\" is " + language.shown(key) + ", but \"" + row->type +
-                                "\" is a family without experts",
-                            "no experts, or a family with experts: one of " + known_types());
+  if (const std::string key = experts_key(language); !key.empty() && result.model.experts == 0) {
+    language.problem(ProblemCode::HfUnsupportedType, key,
+                     "\"" + key + "\" is " + language.shown(key) + ", but \"" + row->type +
+                         "\" is a family without experts",
+                     "no experts, or a family with experts: one of " + known_types());
+    if (!result.ok()) return;
+  }
   recognise_family(language, *row, result);
   if (several && !file.absent("model_type"))
     file.recognise("model_type", "several models; the language model is in \"text_config\"");
@@ -180,14 +197,23 @@ std::vector<std::string> hf_model_types() {
   return out;
 }
 
-ImportResult import_hf_config(const std::string& text, const std::string& where) {
+ImportResult import_hf_config(const std::string& text, const std::string& where, const std::string& as) {
   ImportResult result;
   result.model = {};
   result.model.preset.clear();
+  const std::vector<std::string> types = hf_model_types();
+  if (!as.empty() && std::find(types.begin(), types.end(), as) == types.end()) {
+    result.problems.emplace_back(ProblemCode::HfUnknownType, where,
+                                 "there is no model type \"" + as + "\" to import the file as",
+                                 "one of " + known_types());
+    return result;
+  }
+  result.as = as;
   try {
     const JsonFile file(text, where, JsonDialect::Python);
     HfReader reader(file, result);
     read_model(reader, result);
+    if (result.ok() && result.name.empty()) result.name = usual_name(where, result.model_type);
   } catch (const DataError& error) {
     result.problems.push_back(error.problem);
   } catch (const json::exception& error) {

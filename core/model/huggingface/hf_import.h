@@ -17,17 +17,23 @@ struct ImportField {
 
 struct ImportResult {
   std::string model_type;  // "llama"
-  std::string name;        // of the preset with equal sizes, otherwise from the file
+  std::string name;        // of the preset with equal sizes, otherwise from the text or the name of the file
   ModelSpec model;         // `preset` is the preset with equal sizes, empty without one
   int64_t context = 0;     // longest sequence that the file states; 0: not stated
   std::vector<ImportField> recognised, assumed, ignored;
+  std::string nearest;  // the known type that reads most fields of a file of an unknown type; else empty
+  std::string as;       // the type that the caller chose instead of that of the file; else empty
+  // With `as`: settings of the file that this type has no blocks for. The model is without them.
+  std::vector<ImportField> differences;
   std::vector<Problem> problems;  // not empty: `model` is incomplete
   bool ok() const { return problems.empty(); }
 };
 
 // The text of a config.json. where: the name of the text in messages (a file name). Mistakes in the text
 // become problems, never exceptions.
-ImportResult import_hf_config(const std::string& text, const std::string& where);
+// as: a type of hf_model_types() that reads the file instead of the type in the file. The result is then an
+// approximation: it never has a preset, and settings without blocks are differences instead of problems.
+ImportResult import_hf_config(const std::string& text, const std::string& where, const std::string& as = "");
 // The supported model types: "gemma", "gemma2", ...
 std::vector<std::string> hf_model_types();
 

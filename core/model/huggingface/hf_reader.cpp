@@ -122,6 +122,12 @@ void HfReader::ignore(const std::string& key, const std::string& note) {
 void HfReader::problem(ProblemCode code, const std::string& key, const std::string& what,
                        const std::string& accepted) {
   mark_read(key);
+  const bool unsupported = code == ProblemCode::HfUnsupportedVariant ||
+                           code == ProblemCode::HfUnsupportedType;
+  if (unsupported && !result_->as.empty()) {
+    result_->differences.push_back({scope_ + key, shown(key), what});
+    return;
+  }
   const int line = file_->line_of_member(scope_ + key);
   result_->problems.emplace_back(code, file_->name() + ":" + std::to_string(line), what, accepted);
 }

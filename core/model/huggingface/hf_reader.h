@@ -51,6 +51,7 @@ class HfReader {
   void recognise(const std::string& key, const std::string& note);
   void assume(const std::string& key, const std::string& value, const std::string& note);
   void ignore(const std::string& key, const std::string& note);
+  // A setting without blocks is a difference instead, if the caller chose the type of the file.
   void problem(ProblemCode code, const std::string& key, const std::string& what,
                const std::string& accepted);
   // Lists every key of the object that was not read as ignored, with the reason if there is one.

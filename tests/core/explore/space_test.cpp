@@ -149,6 +149,8 @@ void SpaceTest::bad_values_data() {
                                << "0..8*2" << std::optional(ProblemCode::RangeInvalid);
   QTest::newRow("thousands") << "batch"
                              << "4,096" << std::optional(ProblemCode::ThousandsSeparator);
+  QTest::newRow("tokens") << "batch"
+                          << "2M tokens,4M tokens" << std::optional(ProblemCode::NotANumber);
   QTest::newRow("choice") << "recompute"
                           << "none,some" << std::optional(ProblemCode::UnknownChoice);
   QTest::newRow("too many") << "batch"

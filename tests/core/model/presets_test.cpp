@@ -94,6 +94,17 @@ class PresetsTest : public QObject {
     QVERIFY(makers.size() > 10);
   }
 
+  void layoutsInWords() {
+    const auto words = [](const char* id) {
+      return published_layout_text(*ModelLibrary::instance().preset(id));
+    };
+    QCOMPARE(words("qwen3-235b-a22b"), std::string("256 H100, tp 2, pp 8, ep 32"));
+    QCOMPARE(words("llama3.1-405b"), std::string("4,608 H100, tp 8, cp 2, pp 9"));
+    QCOMPARE(words("llama3.2-1b"), std::string("1 H100"));
+    QCOMPARE(words("gpt3-175b-megatron"), std::string("384 A100, tp 8, pp 12"));
+    QCOMPARE(words("llama2-13b"), std::string());
+  }
+
   // A published layout is a valid design that fits into the memory of its cluster.
   void publishedLayouts() {
     int layouts = 0;
@@ -104,6 +115,7 @@ class PresetsTest : public QObject {
       Design d = preset_design(preset.id.c_str(), 1, 1, 1);
       const auto problem = apply_published_layout(d, preset);
       QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
+      QVERIFY2(!published_layout_text(preset).empty(), preset.id.c_str());
       const auto report = estimate(d);
       QVERIFY2(report->valid(), preset.id.c_str());
       QVERIFY2(report->memory && report->memory->fits, preset.id.c_str());

@@ -144,15 +144,6 @@ class MainWindowTest : public WindowTest {
     QVERIFY(!window_->problemsPanel()->isVisible());
   }
 
-  void aModelThatIsNoPresetIsNamed() {
-    Design d = session_->design();
-    d.model.preset = "Imported qwen3_moe";
-    session_->setDesign(d, "Import");
-    auto* box = window_->findChild<QComboBox*>("preset_box");
-    QCOMPARE(box->currentIndex(), -1);
-    QCOMPARE(box->placeholderText(), QString("Imported qwen3_moe"));
-  }
-
   void allPartsDimTogether() {
     session_->waitForEstimate();
     const auto dimmed = [&](const char* name) {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "design/knobs/knobs.h"
+#include "design/knobs/step_tokens.h"
 #include "hardware/accelerator.h"
 
 using namespace shardscape;
@@ -21,6 +22,7 @@ class KnobsTest : public QObject {
   void refused_data();
   void refused();
   void catalogue();
+  void batch_in_tokens();
 };
 
 namespace {
@@ -306,6 +308,13 @@ void KnobsTest::texts_data() {
   row("seq", "128 K", "131072");
   row("seq", "1,024k", "1048576");
   row("positions", "2k", "2048");
+  row("batch", "4M tokens", "512");
+  row("batch", "4194304 tok", "512");
+  row("batch", "4,194,304 Tokens", "512");
+  row("batch", "64k token", "8");
+  row("batch", "1.5Mtok", "192");
+  row("batch", "4000000 tokens", "488");
+  row("batch", "1 token", "1");
   row("stage_layers", " 9, 8 ,8,7 ", "9,8,8,7");
   row("stage_layers", "  ", "");
   row("sequence_parallel", "On", "true");
@@ -353,6 +362,11 @@ void KnobsTest::refused_data() {
   row("tp", "131073", ProblemCode::ValueTooLarge);
   row("batch", "1k", ProblemCode::AmbiguousSuffix);
   row("seq", "4M", ProblemCode::AmbiguousSuffix);
+  row("batch", "4M", ProblemCode::AmbiguousSuffix);
+  row("batch", "many tokens", ProblemCode::NotANumber);
+  row("batch", "-4 tokens", ProblemCode::NotANumber);
+  row("batch", "999999M tokens", ProblemCode::ValueTooLarge);
+  row("seq", "4M tokens", ProblemCode::NotANumber);
   row("seq", "99999999999999999k", ProblemCode::ValueTooLarge);
   row("stage_layers", "8,,8", ProblemCode::ValueMissing);
   row("stage_layers", "8,-8", ProblemCode::ValueTooSmall);
@@ -396,6 +410,29 @@ void KnobsTest::catalogue() {
   QCOMPARE(find_accelerator("h100-sxm-80gb")->memory_bytes, int64_t{80} << 30);
   QCOMPARE(find_accelerator("none"), nullptr);
   QCOMPARE(default_design().cluster.accelerator, accelerators()[2].id);
+}
+
+// Tokens that are no whole number of sequences are rounded, with a note.
+void KnobsTest::batch_in_tokens() {
+  Design design = default_design();
+  const Knob& batch = knob("batch");
+  QVERIFY(!rounding_note(design, batch, "4M tokens"));
+  QVERIFY(!rounding_note(design, batch, "100"));
+  QVERIFY(!rounding_note(design, knob("tokens"), "1T"));
+  const auto note = rounding_note(design, batch, "4000000 tokens");
+  QVERIFY(note && note->severity == Severity::Note);
+  QVERIFY(note->code == ProblemCode::BatchRounded);
+  QVERIFY2(note->what.find("rounded to 488 sequences, 3,997,696 tokens") != std::string::npos,
+           note->what.c_str());
+  design.workload.seq = 4096;
+  QVERIFY(!set_knob(design, batch, "4M tokens"));
+  QCOMPARE(design.workload.batch, int64_t{1024});
+  QCOMPARE(step_tokens(design), int64_t{4194304});
+  design.workload.mode = Mode::Decode;  // a step makes one token of each sequence
+  QVERIFY(!set_knob(design, batch, "64 tokens"));
+  QCOMPARE(design.workload.batch, int64_t{64});
+  QCOMPARE(step_tokens(design), int64_t{64});
+  QVERIFY(std::holds_alternative<Problem>(read_setting(batch, "4M tokens")));
 }
 
 QTEST_APPLESS_MAIN(KnobsTest)

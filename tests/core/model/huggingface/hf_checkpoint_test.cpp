@@ -102,6 +102,38 @@ class HfCheckpointTest : public QObject {
     QVERIFY(result.problems.front().accepted.find("closest is \"qwen3_moe\"") != std::string::npos);
   }
 
+  // An unknown type is read as its nearest type on request. What this type has no blocks for is a difference.
+  void importAsTheNearestType() {
+    QJsonObject object = config("llama3-8b");
+    object["model_type"] = "mine";
+    object["architectures"] = QJsonArray{"MineForCausalLM"};
+    object["memory_slots"] = 4;
+    object["hidden_act"] = "relu";
+    object["num_local_experts"] = 8;
+    const std::string text = QJsonDocument(object).toJson().toStdString();
+    const ImportResult refused = import_hf_config(text, "mine.json");
+    QVERIFY(!refused.ok() && refused.as.empty() && refused.differences.empty());
+    QVERIFY(!refused.nearest.empty());
+    const ImportResult result = import_hf_config(text, "mine.json", "llama");
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(result.as, std::string("llama"));
+    QCOMPARE(result.name, std::string("mine"));  // never that of a preset, which the file only resembles
+    QCOMPARE(result.model.preset, std::string());
+    QCOMPARE(result.model.architecture, std::string("llama"));
+    QCOMPARE(result.model.layers, int64_t{32});
+    const ImportField* activation = find(result.differences, "hidden_act");
+    QVERIFY(activation && activation->value == "\"relu\"");
+    QVERIFY(find(result.differences, "num_local_experts"));
+    QVERIFY(find(result.ignored, "memory_slots") && find(result.assumed, "model_type"));
+    QVERIFY(!find(result.recognised, "hidden_act"));
+
+    object.remove("hidden_size");  // a size that is missing stays a problem
+    QVERIFY(!import_hf_config(QJsonDocument(object).toJson().toStdString(), "mine.json", "llama").ok());
+    const ImportResult absent = import_hf_config(text, "mine.json", "absent");
+    QCOMPARE(absent.problems.size(), size_t{1});
+    QVERIFY(absent.problems[0].accepted.find("llama") != std::string::npos);
+  }
+
   // The family of text_config.model_type reads the language model. Entries have the path in the file.
   void severalModels() {
     QJsonObject language = config("qwen3-0.6b");

@@ -498,7 +498,12 @@ class HfImportTest : public QObject {
   void names() {
     QJsonObject object = config("llama3-8b");
     object["num_hidden_layers"] = 30;
-    QCOMPARE(imported(object).name, std::string("Imported llama"));
+    QCOMPARE(imported(object).name, std::string("llama"));
+    const auto name_in = [&](const char* file) {
+      return import_hf_config(QJsonDocument(object).toJson().toStdString(), file).name;
+    };
+    QCOMPARE(name_in("/models/wide-llama.json"), std::string("wide-llama"));
+    QCOMPARE(name_in("wide-llama_config.json"), std::string("wide-llama"));
     object["_name_or_path"] = "someone/my-model/";
     QCOMPARE(imported(object).name, std::string("my-model"));
     QVERIFY(imported(object).model.preset.empty());

@@ -1,0 +1,87 @@
+#include "ui/shell/model_files.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QDirIterator>
+#include <QFileInfo>
+
+#include "model/library.h"
+#include "ui/session/session.h"
+#include "ui/shell/message_bar.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kPauseMs = 300;
+
+QString own() { return QString::fromStdString(own_folder().string()); }
+
+}  // namespace
+
+ModelFiles::ModelFiles(Session* session, MessageBar* messages, QObject* parent)
+    : QObject(parent), session_(session), messages_(messages), read_(stamps()) {
+  pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMs);
+  connect(&pause_, &QTimer::timeout, this, &ModelFiles::readAgain);
+  for (const auto signal : {&QFileSystemWatcher::directoryChanged, &QFileSystemWatcher::fileChanged})
+    connect(&watcher_, signal, &pause_, qOverload<>(&QTimer::start));
+  // The program's own saves read the library at once.
+  connect(session, &Session::libraryChanged, this, [this] {
+    read_ = stamps();
+    watch();
+  });
+  watch();
+  report();
+}
+
+ModelFiles::Stamps ModelFiles::stamps() const {
+  Stamps out;
+  if (own().isEmpty()) return out;
+  QDirIterator files(own(), {QStringLiteral("*.json")}, QDir::Files, QDirIterator::Subdirectories);
+  while (files.hasNext()) {
+    files.next();
+    const QFileInfo file = files.fileInfo();
+    out[file.filePath()] = {file.lastModified().toMSecsSinceEpoch(), file.size()};
+  }
+  return out;
+}
+
+// Watches files for changes, and folders for new and replaced files. Until the folder of the models exists,
+// its nearest existing parent is watched.
+void ModelFiles::watch() {
+  if (own().isEmpty()) return;
+  QString folder = own();
+  while (!QFileInfo::exists(folder) && !QDir(folder).isRoot()) folder = QFileInfo(folder).path();
+  QStringList paths{folder};
+  if (folder == own()) {
+    QDirIterator folders(folder, QDir::Dirs | QDir::NoDotAndDotDot);
+    while (folders.hasNext()) paths << folders.next();
+    paths << stamps().keys();
+  }
+  const QStringList watched = watcher_.files() + watcher_.directories();
+  if (!watched.isEmpty()) watcher_.removePaths(watched);
+  watcher_.addPaths(paths);
+}
+
+void ModelFiles::readAgain() {
+  watch();  // a replaced file is no longer watched
+  if (stamps() == read_) return;
+  session_->reloadLibrary();
+  report();
+}
+
+// Own files that cannot be read are left out; the program goes on without them.
+void ModelFiles::report() {
+  const std::vector<Problem>& problems = ModelLibrary::instance().problems();
+  if (problems.empty()) {
+    if (!reported_.isEmpty() && messages_->text() == reported_) messages_->hide();
+    reported_.clear();
+    return;
+  }
+  const QString first = QString::fromStdString(problems.front().where + ": " + problems.front().what);
+  reported_ = problems.size() == 1 ? tr("A model file was left out. %1").arg(first)
+                                   : tr("%1 model files were left out. %2").arg(problems.size()).arg(first);
+  messages_->show(reported_);
+}
+
+}  // namespace shardscape::ui
