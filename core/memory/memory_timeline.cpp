@@ -8,6 +8,7 @@
 #include "grad_sync/grad_plan.h"
 #include "graph/chunk_layers.h"
 #include "graph/structure_fields.h"
+#include "memory/fixed_bytes.h"
 #include "memory/peak_text.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
@@ -19,50 +20,6 @@ namespace {
 
 constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
-
-// Bytes that are always allocated on a stage.
-struct FixedBytes {
-  CategoryBytes sums{};
-  std::vector<std::pair<MemoryCategory, int64_t>> blocks;
-  std::vector<std::pair<const char*, PartKind>> names;  // of the blocks
-  void add(const char* name, MemoryCategory category, int64_t bytes, PartKind kind = PartKind::Other) {
-    if (bytes == 0) return;
-    sums[static_cast<size_t>(category)] += bytes;
-    blocks.emplace_back(category, bytes);
-    names.emplace_back(name, kind);
-  }
-};
-
-// The part of FixedBytes that follows from the layers, the schedule and the lifetimes of gradients.
-struct FixedBuffers {
-  bool transient_gradients = false;
-  int64_t gradients = 0;  // bytes that always exist, of transient gradients
-  int64_t dummy_gradients = 0, received = 0;
-  friend bool operator==(const FixedBuffers&, const FixedBuffers&) = default;
-};
-
-FixedBytes fixed_bytes(const Report& report, const StageReport& stage, const FixedBuffers& buffers) {
-  FixedBytes out;
-  if (stage.states)
-    for (const StageStates::Part& part : stage.states->parts)
-      if (part.category != MemoryCategory::Gradients || !buffers.transient_gradients)
-        out.add("", part.category, part.bytes);
-  for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
-                           MemoryCategory::KvCache})
-    for (const PartValue& part : stage.parts[static_cast<size_t>(c)])
-      if (c != MemoryCategory::Gradients || !buffers.transient_gradients)
-        out.add(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value), part.kind);
-  const std::vector<PartValue>& gradients = stage.parts[kGradients];
-  out.add(gradients.empty() ? "" : gradients.back().name.c_str(), MemoryCategory::Gradients,
-          buffers.gradients, gradients.empty() ? PartKind::Other : gradients.back().kind);
-  out.add("dummy weight gradients", MemoryCategory::Buffers, buffers.dummy_gradients);
-  out.add("receive buffers", MemoryCategory::Buffers, buffers.received, PartKind::ReceiveBuffers);
-  out.add("workspace of matrix products", MemoryCategory::Buffers,
-          workspace_bytes(report, profile_of(report.graph())));
-  out.add("CUDA context", MemoryCategory::Runtime, context_bytes());
-  out.add("communicators", MemoryCategory::Runtime, communicator_bytes(report));
-  return out;
-}
 
 // The peak of a stage: bytes above FixedBytes, and the allocator blocks at the peak without those of
 // FixedBytes.
@@ -284,6 +241,7 @@ class StageTimeline : StageProfiles {
       for (const size_t i : offloaded_on_device(work)) copies.push_back({i, 1, false});
     return copies;
   }
+
   StorageId input_of(int segment) const {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
     return s.tensor(s.input).storage;
