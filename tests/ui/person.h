@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QApplication>
+#include <QDialog>
 #include <QTest>
 
 #include "memory/memory_timeline.h"
@@ -41,14 +42,18 @@ class Person {
     QWidget* popup = QApplication::activePopupWidget();
     if (popup && popup->focusWidget()) return popup->focusWidget();
     if (popup) return popup;
-    QWidget* dialog = QApplication::activeModalWidget();
-    activate(dialog ? dialog : window_);
+    activate(front());
     if (QApplication::focusWidget()) return QApplication::focusWidget();
-    QWidget* window = QApplication::activeWindow();
-    return window->focusWidget() ? window->focusWidget() : window;
+    return front()->focusWidget() ? front()->focusWidget() : front();
   }
 
  private:
+  // The open dialog, or the main window.
+  QWidget* front() const {
+    for (QWidget* window : QApplication::topLevelWidgets())
+      if (window->isVisible() && qobject_cast<QDialog*>(window)) return window;
+    return window_;
+  }
   // What a window manager does after a click, and after a popup.
   static void activate(QWidget* window) {
     if (QApplication::activeWindow() == window || QApplication::activePopupWidget()) return;

@@ -338,7 +338,8 @@ class ComparisonSelectionTest : public SelectionWindow {
       const auto* page = qobject_cast<ChartPage*>(window_->tabs()->currentWidget());
       QWidget* lowest = page->chart();
       if (tab == kMemory) lowest = view<MemoryView>()->curve();
-      QVERIFY2(lowest->geometry().bottom() < page->comparisonButton()->geometry().top(),
+      const auto y_of = [&](QWidget* widget, int y) { return widget->mapTo(page, QPoint(0, y)).y(); };
+      QVERIFY2(y_of(lowest, lowest->height() - 1) < y_of(page->comparisonButton(), 0),
                qPrintable(QString::number(tab)));
       for (const QPushButton* button : page->findChildren<QPushButton*>())
         if (button->isVisible())
