@@ -234,8 +234,9 @@ void ExportDialog::refresh() {
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
   if (ready) {
     const int64_t bytes = estimate_bundle_bytes(*report, options());
-    QString size = tr("%1 traces, about %2")
-                       .arg(text(grouped(report->ranks)), text(format_bytes(bytes, session_->units())));
+    QString size = tr("%1, about %2")
+                       .arg(counted_text(report->ranks, tr("trace"), tr("traces")),
+                            text(format_bytes(bytes, session_->units())));
     if (target.free) {
       size += tr("; %1 free on %2").arg(text(format_bytes(*target.free, session_->units())), target.volume);
       if (problem.isEmpty() && *target.free < bytes) {
