@@ -54,14 +54,29 @@ void CommandModel::setFilter(const QString& words) {
   endResetModel();
 }
 
+// "recompute full": the field, then the begin of a choice's value or label.
+void CommandModel::addChoices(const QString& text, const Command& field) {
+  static const QRegularExpression gap(QStringLiteral("[\\s=:]+"));
+  for (auto at = gap.globalMatch(text); at.hasNext();) {
+    const QRegularExpressionMatch match = at.next();
+    const QString value = text.mid(match.capturedEnd()).trimmed();
+    if (value.isEmpty() || !names(field, text.left(match.capturedStart()).trimmed())) continue;
+    for (const auto& [id, label] : field.choices)
+      if (id.startsWith(value, Qt::CaseInsensitive) || label.startsWith(value, Qt::CaseInsensitive))
+        commands_.push_back({field.group, tr("%1 = %2").arg(field.title, label), tr("now %1").arg(field.hint),
+                             text, [set = field.set, id = id] { set(id); }});
+  }
+}
+
 // "dp 128" and "dp=128" name a field and its value.
 void CommandModel::addAssignments(const QString& text) {
+  for (qsizetype i = 0; i < given_; ++i) addChoices(text, Command(commands_[i]));
   static const QRegularExpression pattern(QStringLiteral("^\\s*(.+?)\\s*[ =:]\\s*([-+.0-9]\\S*)\\s*$"));
   const QRegularExpressionMatch match = pattern.match(text);
   if (!match.hasMatch()) return;
   for (qsizetype i = 0; i < given_; ++i) {
     const Command& field = commands_[i];
-    if (!field.set || !names(field, match.captured(1))) continue;
+    if (!field.set || !field.choices.isEmpty() || !names(field, match.captured(1))) continue;
     const QString value = match.captured(2);
     commands_.push_back({field.group, tr("%1 = %2").arg(field.title, value), tr("now %1").arg(field.hint),
                          text, [set = field.set, value] { set(value); }});

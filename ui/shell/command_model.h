@@ -15,6 +15,7 @@ struct Command {
   std::function<void()> run;
   std::function<void(const QString& value)> set = {};  // of a field: "dp 128" sets it
   bool without_effect = false;                         // listed last
+  QVector<QPair<QString, QString>> choices = {};       // values and labels that `set` accepts; empty: numbers
 };
 
 class CommandModel : public QAbstractListModel {
@@ -31,7 +32,8 @@ class CommandModel : public QAbstractListModel {
 
  private:
   void rank(const QString& words);
-  void addAssignments(const QString& words);
+  void addAssignments(const QString& text);
+  void addChoices(const QString& text, const Command& field);
   QVector<Command> commands_;  // those that were given, then assignments of the typed value
   qsizetype given_ = 0;
   QVector<int> shown_;  // indices into commands_

@@ -17,6 +17,15 @@ namespace {
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
+QVector<QPair<QString, QString>> choices_of(const Knob& knob) {
+  if (knob.type == KnobType::Boolean)
+    return {{QStringLiteral("true"), QObject::tr("on")}, {QStringLiteral("false"), QObject::tr("off")}};
+  QVector<QPair<QString, QString>> out;
+  if (knob.type == KnobType::Choice)
+    for (const KnobChoice& choice : knob.choices) out.push_back({text(choice.value), text(choice.label)});
+  return out;
+}
+
 }  // namespace
 
 QVector<Command> paletteCommands(const Actions& actions, Session* session, ConfigForm* form) {
@@ -65,7 +74,7 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
                           form->focusKnob(id);
                           session->setKnob(id, value);
                         },
-                        without_effect(session->design(), knob).has_value()});
+                        without_effect(session->design(), knob).has_value(), choices_of(knob)});
   }
   return commands;
 }

@@ -1,6 +1,7 @@
 #include "ui/shell/panes.h"
 
 #include <QAbstractButton>
+#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
@@ -17,7 +18,7 @@ bool takes_keys(const QWidget* widget) {
 
 bool is_control(const QWidget* widget) {
   return qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget) ||
-         qobject_cast<const QLineEdit*>(widget);
+         qobject_cast<const QLineEdit*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget);
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ class KeyboardTest : public WindowTest {
       press(static_cast<Qt::Key>(Qt::Key_1 + view), Qt::ControlModifier);
       QVERIFY2(window_->tabs()->currentWidget()->isAncestorOf(QApplication::focusWidget()),
                qPrintable(window_->tabs()->tabText(view)));
+      // Digits that follow must not change a number.
+      QVERIFY2(!qobject_cast<QAbstractSpinBox*>(QApplication::focusWidget()),
+               qPrintable(window_->tabs()->tabText(view)));
     }
   }
 

@@ -40,6 +40,29 @@ class PaletteTest : public WindowTest {
     QCOMPARE(model.command(0).title, QString("Expert parallel"));
   }
 
+  // "recompute full" sets a choice, "sequence parallel off" a switch.
+  void choicesAreSet_data() {
+    QTest::addColumn<QString>("words");
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("value");
+    QTest::newRow("by value") << QString("recompute full") << QString("recompute") << QString("full");
+    QTest::newRow("by label") << QString("sequence parallel off") << QString("sequence_parallel")
+                              << QString("false");
+    QTest::newRow("with =") << QString("schedule=gp") << QString("schedule") << QString("gpipe");
+  }
+  void choicesAreSet() {
+    QFETCH(QString, words);
+    QFETCH(QString, id);
+    QFETCH(QString, value);
+    openWindow();
+    window_->activateWindow();
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(window_->palette()->line(), words);
+    QVERIFY(window_->palette()->model()->rowCount() > 0);
+    QTest::keyClick(window_->palette()->line(), Qt::Key_Return);
+    QCOMPARE(QString::fromStdString(knob_text(session_->design(), *find_knob(id.toStdString()))), value);
+  }
+
   // The same of the fields of a dense model: "parallel" names degrees with and without effect.
   void fieldsOfTheDesignAreOrdered_data() {
     QTest::addColumn<QString>("words");

@@ -291,7 +291,7 @@ void ComparePage::fillMembers() {
     const QString all = member == 0 ? Comparisons::nameOf(session_->design())
                                     : comparisons_->all()[static_cast<size_t>(member - 1)].name;
     const QString& apart = names_apart[member];
-    name->setText(member == 0       ? tr("present: %1").arg(apart.isEmpty() ? all : apart)
+    name->setText(member == 0       ? tr("current: %1").arg(apart.isEmpty() ? all : apart)
                   : apart.isEmpty() ? all
                                     : apart);
     line->setToolTip(all);

@@ -296,12 +296,17 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   painter.drawPolyline(line);
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setFont(Theme::instance().uiFont(11));
-  if (fixed.height() >= 14) {
+  const bool has_limit = capacity > 0 && capacity <= highest;
+  // The line of the capacity must not cross the text: it takes the larger part.
+  QRectF room = fixed;
+  if (has_limit && y(capacity) > fixed.top() && y(capacity) < fixed.bottom())
+    y(capacity) < fixed.center().y() ? room.setTop(y(capacity)) : room.setBottom(y(capacity));
+  if (room.height() >= 14) {
     painter.setPen(readable(colors.text, tint));
-    painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(room.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter,
                      tr("static: %1").arg(bytes_text(fixed_, session_->units())));
   }
-  if (capacity > 0 && capacity <= highest) {
+  if (has_limit) {
     painter.setPen(limit_pen());
     painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
   }

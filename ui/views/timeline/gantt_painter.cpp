@@ -168,7 +168,7 @@ class Painter {
     say(Comparisons::letter(of_.member), bold, named, 10);
     say(seconds_text(seconds), bold, inks_.colors.text, 10);
     if (of_.member > 0 && now > 0) say(signed_percent_text(seconds / now - 1), plain, inks_.colors.text, 14);
-    const QString name = narrow.elidedText(of_.member == 0 ? tr("present: %1").arg(of_.name) : of_.name,
+    const QString name = narrow.elidedText(of_.member == 0 ? tr("current: %1").arg(of_.name) : of_.name,
                                            Qt::ElideRight, rect.right() - x - 4);
     say(name, plain, inks_.colors.secondary, 0);
     p_.restore();
