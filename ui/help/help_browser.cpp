@@ -113,6 +113,8 @@ void HelpBrowser::layOut() {
   format.setBottomMargin(2 * kTop);
   root->setFrameFormat(format);
   scalePictures(viewport()->width() - 2 * edge);
+  // The changes above interrupt a layout of the page that Qt does in steps, and Qt does not go on with it.
+  document()->markContentsDirty(0, document()->characterCount());
 }
 
 void HelpBrowser::scalePictures(int width) {

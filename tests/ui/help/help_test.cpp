@@ -1,4 +1,5 @@
 // The documentation window: navigation by keys and mouse, and a target for every link.
+#include <QAbstractTextDocumentLayout>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFileInfo>
@@ -379,6 +380,22 @@ class HelpTest : public WindowTest {
     for (const QTextEdit::ExtraSelection& mark : browser()->extraSelections())
       QVERIFY(contrast(mark.format.foreground().color(), mark.format.background().color()) >= 4.5);
     Theme::instance().setMode(Theme::Mode::Light);
+  }
+
+  // Every text of a page is laid out, also below pictures.
+  void everyTextHasRoom() {
+    openHelp();
+    HelpLibrary library;
+    for (int page = 0; page < library.size(); ++page) {
+      help()->open(library.name(page) + ".md");
+      QTest::qWait(1);
+      const QTextDocument& document = *browser()->document();
+      for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (block.text().trimmed().isEmpty()) continue;
+        const double height = document.documentLayout()->blockBoundingRect(block).height();
+        QVERIFY2(height > 10, qPrintable(library.name(page) + ": " + block.text()));
+      }
+    }
   }
 
   void picturesFitTheColumn() {
