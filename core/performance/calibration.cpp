@@ -136,9 +136,12 @@ class Store {
     const Accelerator *first = all.data(), *last = first + all.size();
     if (std::less_equal<>()(first, &accelerator) && std::less<>()(&accelerator, last))
       return *kernels_[static_cast<size_t>(&accelerator - first)];
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].id == accelerator.id || (!accelerator.family.empty() && all[i].family == accelerator.family))
-        return *kernels_[i];
+    // A changed copy of an accelerator has its tables; one that is not in the catalogue has those of its
+    // family.
+    for (const auto same : {&Accelerator::id, &Accelerator::family}) {
+      if ((accelerator.*same).empty()) continue;
+      for (size_t i = 0; i < all.size(); ++i)
+        if (all[i].*same == accelerator.*same) return *kernels_[i];
     }
     return *unmeasured_;
   }

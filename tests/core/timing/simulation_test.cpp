@@ -116,6 +116,7 @@ class SimulationTest : public QObject {
   void actionsAreMadeOfOps();
   void sameTwice();
   void stops();
+  void pricesChangeNoTime();
 };
 
 // Arrivals after a message time, sends that do not block; both halves of the backward at once under 1F1B.
@@ -553,6 +554,22 @@ void SimulationTest::stops() {
   std::stop_source source;
   source.request_stop();
   QVERIFY(!simulate(*report, source.get_token()));
+}
+
+// A price, a power or a capacity makes a copy of the accelerator, which keeps its measured tables.
+void SimulationTest::pricesChangeNoTime() {
+  const auto seconds = [](const Design& d) { return simulate(*make_report(d))->step_seconds; };
+  for (const Accelerator& accelerator : accelerators()) {
+    Design d = preset_design("llama3-8b", 1, 1, 8);
+    d.cluster.accelerator = accelerator.id;
+    const double before = seconds(d);
+    d.cluster.price_per_hour = 3000;
+    QCOMPARE(seconds(d), before);
+    d.cluster.price_per_hour = 0;
+    d.cluster.board_power = 500;
+    d.cluster.memory_capacity = 4096;
+    QCOMPARE(seconds(d), before);
+  }
 }
 
 QTEST_GUILESS_MAIN(SimulationTest)
