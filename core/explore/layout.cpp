@@ -18,6 +18,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const int kTokensPerGpu = find_objective("tokens_per_gpu");
 
+constexpr double kSameSpeed = 0.0005;  // differences of the step time below this share do not count
+
 double slower_than(const Evaluation& a, const Evaluation& b) {
   return b.tokens_per_second / a.tokens_per_second - 1;
 }
@@ -49,8 +51,8 @@ std::string mechanisms_text(const Design& design) {
 }
 
 std::string slower_text(double slower) {
-  return slower < 0.0005 ? "as fast as the fastest design"
-                         : percent(slower) + " slower than the fastest design";
+  return slower < kSameSpeed ? "as fast as the fastest design"
+                             : percent(slower) + " slower than the fastest design";
 }
 
 std::string reason(const FoundLayout& layout, const FoundLayout& fastest) {
@@ -102,6 +104,29 @@ std::vector<FoundLayout> found_layouts(const LayoutPoints& points, const Space& 
         found_layout(others[i], points.others[i].value_or(*points.fastest), *points.fastest, space, given));
   for (FoundLayout& layout : out) layout.reason = reason(layout, out.front());
   return out;
+}
+
+// The given design is a candidate too: its settings may lie outside of the space. It takes the places at
+// which it is better than what was found.
+void offer(const Design& design, const Evaluation& evaluation, double price_per_hour,
+           std::vector<FoundLayout>& found) {
+  if (found.empty() || evaluation.feasibility != Feasibility::Fits || !evaluation.timed()) return;
+  FoundLayout own{LayoutAim::Fastest, design, evaluation,
+                  objective_values({design, evaluation, price_per_hour})};
+  if (slower_than(evaluation, found.front().evaluation) < -kSameSpeed) found.front() = own;
+  for (FoundLayout& layout : found) {
+    const LayoutAim aim = layout.aim;
+    const bool fast = slower_than(evaluation, found.front().evaluation) <= kLayoutSlower;
+    const bool better = (aim == LayoutAim::LeastMemory && evaluation.memory < layout.evaluation.memory) ||
+                        (aim == LayoutAim::Simplest &&
+                         layout_mechanisms(design).size() < layout_mechanisms(layout.design).size());
+    if (fast && better) {
+      layout = own;
+      layout.aim = aim;
+    }
+    layout.slower = slower_than(layout.evaluation, found.front().evaluation);
+  }
+  for (FoundLayout& layout : found) layout.reason = reason(layout, found.front());
 }
 
 ResultOptions result_options(const LayoutOptions& options) {
@@ -244,6 +269,7 @@ std::optional<Layouts> find_layouts(const Design& design, const LayoutOptions& o
       timed.memory_margin = options.memory_margin;
       timed.time_if_too_large = true;
       out.now = Evaluator().evaluate(design, timed, stop);
+      offer(design, out.now, options.price_per_hour, out.found);
     }
     if (out.found.empty()) add_fewest_gpus(out, design, options, stop);
     if (out.now.feasibility == Feasibility::DoesNotFit || (out.found.empty() && asks_for_others))
@@ -267,7 +293,13 @@ std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
       const auto space = space_on(sized, options, gpus);
       if (!space || stop.stop_requested()) continue;
       const LayoutPoints points = search_layouts(space, result, {}, stop);
-      if (points.fastest) at.fastest = found_layouts(points, *space, sized).front();
+      if (!points.fastest) continue;
+      std::vector<FoundLayout> found = found_layouts(points, *space, sized);
+      sized.parallel.dp = gpus / (design.world() / design.parallel.dp);
+      if (sized.world() == gpus)
+        offer(sized, Evaluator().evaluate(sized, {options.memory_margin}, stop), options.price_per_hour,
+              found);
+      at.fastest = found.front();
     }
   });
   if (stop.stop_requested()) return std::nullopt;
@@ -289,7 +321,7 @@ std::optional<double> slower_than_best(const Layouts& layouts, const Evaluation&
 std::string distance_text(const Layouts& layouts, const Evaluation& design) {
   const auto slower = slower_than_best(layouts, design);
   if (!slower) return "";
-  if (std::abs(*slower) < 0.0005) return "as fast as the best found";
+  if (std::abs(*slower) < kSameSpeed) return "as fast as the best found";
   return percent(std::abs(*slower)) + (*slower > 0 ? " slower" : " faster") + " than the best found";
 }
 

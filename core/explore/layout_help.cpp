@@ -7,6 +7,8 @@
 #include "design/knobs/knob_state.h"
 #include "explore/layout.h"
 #include "explore/sensitivity.h"
+#include "memory/allocator_use.h"
+#include "memory/estimate.h"
 #include "model/parallel_loop.h"
 
 namespace shardscape {
@@ -67,7 +69,7 @@ class Helper {
     }
     out.evaluation = evaluator_.evaluate(out.design, options_, stop_);
     out.saved = now_.memory - out.evaluation.memory;
-    out.fits = out.evaluation.feasibility == Feasibility::Fits;
+    out.fits = out.evaluation.feasibility == Feasibility::Fits && !runs_out(out);
     if (!out.evaluation.timed() ||
         static_cast<double>(out.saved) < kSmallestSaving * static_cast<double>(now_.memory))
       return std::nullopt;
@@ -106,6 +108,19 @@ class Helper {
   }
 
  private:
+  // Whether PyTorch's allocator runs out of memory although the tensors fit. Only a nearly full device is
+  // replayed, which takes milliseconds.
+  bool runs_out(const LayoutHelp& help) const {
+    constexpr double kNearlyFull = 0.9;
+    const Evaluation& e = help.evaluation;
+    if (e.capacity == 0 || static_cast<double>(e.memory) < kNearlyFull * static_cast<double>(e.capacity))
+      return false;
+    const std::shared_ptr<const Report> report = estimate(help.design, stop_);
+    if (!report || stop_.stop_requested()) return false;
+    const auto replay = fragmentation(*report, stop_);
+    return replay && !replay->native.fits;
+  }
+
   Design given_;
   std::stop_token stop_;
   EvaluationOptions options_;

@@ -95,6 +95,21 @@ constexpr EvaluationOptions kTimeAll{0, true};
 
 }  // namespace
 
+namespace {
+
+// Whether people would run the changed design: not with a network of other accelerators, nor in a precision
+// for which the accelerator has no units. Searches allow both, with a note.
+bool is_usual(const Neighbour& neighbour, const Knob& knob) {
+  if (knob.type != KnobType::Choice) return true;
+  const std::vector<Problem> problems = validate(neighbour.design);
+  return std::none_of(problems.begin(), problems.end(), [&](const Problem& p) {
+    return p.where == knob.id &&
+           (p.code == ProblemCode::NoMatrixUnits || p.code == ProblemCode::NetworkOfOtherAccelerator);
+  });
+}
+
+}  // namespace
+
 std::optional<Neighbour> make_neighbour(const Design& from, const Knob& knob, const std::string& value) {
   Neighbour n{value, {}, from, {}};
   if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) ||
@@ -128,7 +143,7 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     KnobSensitivity effect{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)
-        if (auto n = make_neighbour(design, knob, value)) {
+        if (auto n = make_neighbour(design, knob, value); n && is_usual(*n, knob)) {
           effect.neighbours.push_back(std::move(*n));
           break;
         }

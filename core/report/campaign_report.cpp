@@ -148,6 +148,15 @@ std::string campaign_json(const Report& report, const Campaign& c) {
   return out.dump(2) + "\n";
 }
 
+std::string campaign_sentence(const Campaign& c) {
+  const std::string out = "The training run of " + format_count(c.tokens) + " tokens ";
+  if (c.hopeless) return out + "makes no progress: interruptions come faster than restarts and saves.";
+  std::string takes = band_text(c.days, "days");
+  if (c.dollars) takes += std::string(c.mwh ? ", " : " and ") + dollars_text(c.dollars->mean);
+  if (c.mwh) takes += " and " + energy_text(c.mwh->mean);
+  return out + "takes " + takes + "; interruptions: " + band_text(c.interruptions, "") + ".";
+}
+
 std::string campaign_text(const Report& report, const Campaign& c) {
   const Operation& o = c.operation;
   std::string out = report.design.name + ": " + format_count(c.tokens) + " tokens on " +

@@ -9,6 +9,8 @@ namespace shardscape {
 
 // A valid report with a memory timeline.
 std::string campaign_text(const Report& report, const Campaign& campaign);
+// "The training run of 15 T tokens takes 70.5 days (59.8 to 110), $90.1 M and 22,400 MWh; ..."
+std::string campaign_sentence(const Campaign& campaign);
 // Seconds, bytes, hours, dollars and MWh; bands are objects with low, mean and high. Values that are not
 // known, and those of a run without progress, are null.
 std::string campaign_json(const Report& report, const Campaign& campaign);

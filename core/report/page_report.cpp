@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/units.h"
+#include "campaign/campaign.h"
 #include "campaign/running_cost.h"
 #include "design/knobs/command_flags.h"
 #include "design/knobs/knob_state.h"
@@ -123,6 +124,8 @@ PageSection step_section(const Report& report, const Simulation& s) {
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, s.tokens_per_second);
   for (const std::string& line : {running_cost_text(cost), inference_text(report, s)})
     if (!trimmed(line).empty()) out.paragraphs.push_back(sentence(trimmed(line)));
+  if (trains(report.design) && report.design.workload.tokens > 0)
+    out.paragraphs.push_back(campaign_sentence(campaign(report, s)));
   std::vector<size_t> used;
   PageRow heading{"stage"};
   for (size_t c = 0; c < static_cast<size_t>(kTimeCategoryCount); ++c)

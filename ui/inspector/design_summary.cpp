@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+#include "campaign/campaign.h"
 #include "memory/memory_timeline.h"
 #include "model/library.h"
+#include "report/campaign_report.h"
 #include "ui/toolkit/stage_text.h"
 #include "ui/toolkit/substituted_formula.h"
 #include "ui/toolkit/value_scale.h"
@@ -15,7 +18,7 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QString model_name(const Design& design) {
   const Preset* preset = ModelLibrary::instance().preset(design.model.preset);
-  if (!preset) return text(design.model.preset);
+  if (!preset) return text(design.name);
   return preset->model == design.model ? text(preset->name)
                                        : Session::tr("%1, edited").arg(text(preset->name));
 }
@@ -48,6 +51,29 @@ QString why_peak(const Report& report) {
       .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text(significant(share)));
 }
 
+// The training run, if the design has a budget of tokens.
+void add_run(Inspection& summary, const Report& report, const Simulation* simulation) {
+  if (!simulation || !trains(report.design) || report.design.workload.tokens == 0) return;
+  const Campaign run = campaign(report, *simulation);
+  const auto add = [&](const QString& name, const QString& value) {
+    summary.figures.push_back({name, value});
+  };
+  add(Session::tr("Training run"), Session::tr("%1 tokens").arg(text(format_count(run.tokens))));
+  if (run.hopeless) {
+    add(Session::tr("Time"), Session::tr("no end: interruptions come faster than restarts and saves"));
+    return;
+  }
+  add(Session::tr("Time"), text(band_text(run.days, "days")));
+  add(Session::tr("Dollars"),
+      run.dollars ? Session::tr("%1 (%2 to %3)")
+                        .arg(text(dollars_text(run.dollars->mean)), text(dollars_text(run.dollars->low)),
+                             text(dollars_text(run.dollars->high)))
+                  : Session::tr("set \"Price per hour\" in Cluster"));
+  add(Session::tr("Energy"),
+      run.mwh ? text(band_text(*run.mwh, "MWh")) : Session::tr("set \"Board power\" in Cluster"));
+  add(Session::tr("Interruptions"), text(band_text(run.interruptions, "")));
+}
+
 }  // namespace
 
 Inspection designSummary(const Session& session) {
@@ -56,6 +82,8 @@ Inspection designSummary(const Session& session) {
   if (!report || !report->valid()) return summary;
   summary.title = model_name(report->design);
   summary.subtitle = mesh_text(*report);
+  const auto& estimate = session.estimate();
+  add_run(summary, *report, estimate && estimate->report == report ? estimate->simulation.get() : nullptr);
 
   const auto add = [&](const QString& label, const Quantity& quantity, const Binding& binding,
                        const QString& value) {

@@ -54,6 +54,7 @@ InspectorPanel::InspectorPanel(SelectionState* state, QWidget* parent)
 
   connect(state_, &SelectionState::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session_, &Session::reportChanged, this, &InspectorPanel::refresh);
+  connect(session_, &Session::estimateChanged, this, &InspectorPanel::refresh);
   connect(session_, &Session::unitsChanged, this, &InspectorPanel::refresh);
   for (const auto signal : {&Session::reportChanged, &Session::estimateChanged})
     connect(session_, signal, this, &InspectorPanel::showSharedSelection);

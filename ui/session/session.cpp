@@ -185,10 +185,22 @@ void Session::applyPreset(const QString& id, bool published_layout) {
   const Preset* preset = ModelLibrary::instance().preset(id.toStdString());
   if (!preset) return;
   Design wanted = wantedDesign();
-  if (published_layout) apply_published_layout(wanted, *preset);
+  const bool published = published_layout && !preset->layout.empty() && trains(wanted);
+  if (published) wanted = publishedDesign(*preset, wanted.cluster);
   adopt(
       wanted, [&](Design& design) { apply_preset(design, preset->id); },
-      tr("model %1").arg(QString::fromStdString(preset->name)));
+      tr("model %1").arg(QString::fromStdString(preset->name)),
+      published ? QString::fromStdString(published_layout_text(*preset)) : QString());
+}
+
+// Settings that the layout does not name have their defaults: the result does not depend on the design
+// before. The cluster keeps its prices and networks.
+Design Session::publishedDesign(const Preset& preset, const ClusterSpec& cluster) {
+  Design out;
+  out.cluster = cluster;
+  if (preset.default_seq > 0) out.workload.seq = preset.default_seq;
+  apply_published_layout(out, preset);
+  return out;
 }
 
 void Session::adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text) {
@@ -213,7 +225,7 @@ Design Session::wantedDesign() const {
 }
 
 void Session::adopt(const Design& wanted, const std::function<void(Design&)>& put_model,
-                    const QString& undo_text) {
+                    const QString& undo_text, const QString& published) {
   Design next = wanted;
   put_model(next);
   repair_design(next);
@@ -226,7 +238,8 @@ void Session::adopt(const Design& wanted, const std::function<void(Design&)>& pu
                    .arg(knobName(*change.knob),
                         displayText(*change.knob, QString::fromStdString(change.before)),
                         displayText(*change.knob, QString::fromStdString(change.after)));
-  if (!changes.isEmpty()) Q_EMIT adapted(QString::fromStdString(next.name), changes);
+  if (!changes.isEmpty() || !published.isEmpty())
+    Q_EMIT adapted(QString::fromStdString(next.name), changes, published);
 }
 
 void Session::setDesign(const Design& design, const QString& undo_text) {

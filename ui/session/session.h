@@ -18,6 +18,7 @@
 #include "ui/session/estimate.h"
 
 namespace shardscape {
+struct Preset;
 struct SearchResult;
 struct UndoHistory;
 }  // namespace shardscape
@@ -73,7 +74,8 @@ class Session : public QObject {
   void applyFix(const Fix& fix);         // one undo step
   // One undo step. Knobs that do not fit the model are adapted (signal adapted()). A later model that they
   // fit restores them.
-  // published_layout: sets the knobs of the preset's published layout, if it has one.
+  // published_layout: a training design gets the preset's published layout, if there is one, in place of its
+  // own parallelism and workload.
   void applyPreset(const QString& id, bool published_layout = false);
   void adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text);
   // As adoptModel(); a model without a preset joins imported().
@@ -120,15 +122,18 @@ class Session : public QObject {
   void problemsChanged();                          // allProblems() changed
   void lengthsDiffer(qint64 context, qint64 seq);  // the person chose decode, which uses the context length;
                                                    // it differs from the sequence length
-  void adapted(const QString& model,
-               const QStringList& changes);  // the adapted knobs: "Expert parallel (ep) 64 → 8"
+  // changes: the adapted knobs: "Expert parallel (ep) 64 → 8". published: the published layout that the
+  // design now has, "256 H100, tp 2"; empty: the design kept its own.
+  void adapted(const QString& model, const QStringList& changes, const QString& published);
 
  private:
   friend class DesignCommand;
   void assign(const Design& design);
   // The design as the person set it. Adaptations to models tried in between are discarded.
   Design wantedDesign() const;
-  void adopt(const Design& wanted, const std::function<void(Design&)>& put_model, const QString& undo_text);
+  static Design publishedDesign(const Preset& preset, const ClusterSpec& cluster);
+  void adopt(const Design& wanted, const std::function<void(Design&)>& put_model, const QString& undo_text,
+             const QString& published = {});
   void keepImported(const ModelSpec& model, const QString& name);
   void recompute();
   void deliver();

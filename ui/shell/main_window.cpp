@@ -227,11 +227,7 @@ void MainWindow::wireFile() {
   connect(document_, &Document::succeeded, message_, &QWidget::hide);
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
-  connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
-    message_->note(tr("Changed to fit %1: %2. Everything else is unchanged.")
-                       .arg(model, changes.join(QStringLiteral(", "))),
-                   actions_.undo);
-  });
+  connect(session_, &Session::adapted, this, &MainWindow::noteAdapted);
   auto* as_long = new QAction(this);  // sets the context length to the sequence length
   connect(as_long, &QAction::triggered, this, [this] {
     session_->setKnob(QStringLiteral("context_length"), QString::number(session_->design().workload.seq));
@@ -555,6 +551,17 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
   openFile(dragged_file(event->mimeData()));
+}
+
+void MainWindow::noteAdapted(const QString& model, const QStringList& changes, const QString& published) {
+  const QString list = changes.join(QStringLiteral(", "));
+  const QString text = published.isEmpty()
+                           ? tr("Changed to fit %1: %2. Everything else is unchanged.").arg(model, list)
+                       : changes.isEmpty()
+                           ? tr("Set to the published layout of %1: %2.").arg(model, published)
+                           : tr("Set to the published layout of %1: %2. Changed to fit: %3.")
+                                 .arg(model, published, list);
+  message_->note(text, actions_.undo);
 }
 
 void MainWindow::importConfig() {

@@ -99,6 +99,7 @@ class MainWindow : public QMainWindow {
   ArchitectureView* makeArchitecture();
   void wireHelp();
   void copy();
+  void noteAdapted(const QString& model, const QStringList& changes, const QString& published);
   void importConfig();                      // asks for a file
   void previewImport(const QString& path);  // of a Hugging Face config.json
   void openFile(const QString& path);       // a design or a config.json; the content decides

@@ -237,13 +237,8 @@ void VerdictStrip::showCost(const Report& report, const Simulation& simulation) 
   cost_->setValue(dollars.isEmpty() ? energy.isEmpty() ? QStringLiteral("–") : energy : dollars,
                   dollars.isEmpty() ? QString() : energy);
   QStringList lines{costSources(report)};
-  if (trains(report.design) && report.design.workload.tokens > 0) {
-    const Campaign run = campaign(report, simulation);
-    lines << tr("The training run of %1 tokens: %2.")
-                 .arg(text_of(format_count(run.tokens)), run.hopeless
-                                                             ? tr("no progress, interruptions come too fast")
-                                                             : text_of(band_text(run.days, "days")));
-  }
+  if (trains(report.design) && report.design.workload.tokens > 0)
+    lines << text_of(campaign_sentence(campaign(report, simulation)));
   cost_->setToolTip(lines.join('\n'));
   fitFigures();
 }

@@ -509,10 +509,11 @@ int64_t least_value(const Design& design, const Knob& knob) {
 
 namespace {
 
-// Whether the value is the one of the design's preset: nobody has set it.
-bool is_of_preset(const Design& design, const Knob& knob) {
-  const Preset* preset = knob.group == KnobGroup::Model ? ModelLibrary::instance().preset(design.model.preset)
-                                                        : nullptr;
+// Whether the value is the one of the design's preset or of an imported model: nobody has set it.
+bool is_of_model(const Design& design, const Knob& knob) {
+  if (knob.group != KnobGroup::Model) return false;
+  if (design.model.preset.empty()) return knob.id == "weight_formats";
+  const Preset* preset = ModelLibrary::instance().preset(design.model.preset);
   if (!preset) return false;
   Design published = design;
   published.model = preset->model;
@@ -545,7 +546,7 @@ void check_without_effect(Checks& checks) {
   for (const auto& [knob, rule, default_text] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
     if (why.empty() || knob_text(design, *knob) == default_text || !checks.in_range({knob->id}) ||
-        is_of_preset(design, *knob))
+        is_of_model(design, *knob))
       continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));

@@ -1,11 +1,15 @@
 // "Find a layout": near the optimum of exhaustive search, three aims, what helps where nothing fits.
 #include <QtTest>
 #include <algorithm>
+#include <set>
 
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "explore/layout.h"
 #include "explore/search.h"
+#include "explore/sensitivity.h"
+#include "memory/allocator_use.h"
+#include "memory/estimate.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -32,6 +36,12 @@ Layouts layouts_of(const Design& design, int64_t gpus, int threads = 0) {
   return *find_layouts(design, options);
 }
 
+// Whether the allocator has room for all tensors.
+bool allocator_fits(const Design& design) {
+  const auto replay = fragmentation(*estimate(design));
+  return !replay || replay->native.fits;
+}
+
 }  // namespace
 
 class LayoutsTest : public QObject {
@@ -41,6 +51,8 @@ class LayoutsTest : public QObject {
   void near_the_optimum_data();
   void near_the_optimum();
   void three_aims();
+  void the_given_design_competes();
+  void neighbours_are_usual();
   void whatever_the_threads();
   void given_knobs_stay();
   void distance();
@@ -102,6 +114,46 @@ void LayoutsTest::three_aims() {
   Design design = design_of("llama3-70b", {{"batch", "64"}});
   for (const auto& [id, value] : small.settings) QVERIFY(!set_knob(design, *find_knob(id), value));
   QVERIFY(design == small.design);
+}
+
+// The space has no sizes of buckets: a given design with large ones is faster on a slow network, and stays
+// the fastest, here and among the sizes of a scaling line.
+void LayoutsTest::the_given_design_competes() {
+  const Design given = design_of("llama3.2-1b", {{"dp", "64"},
+                                                 {"seq", "2048"},
+                                                 {"batch", "64"},
+                                                 {"sync", "ddp-buckets"},
+                                                 {"bucket_cap_mb", "1000"},
+                                                 {"network_latency", "1000000"},
+                                                 {"nic_bandwidth", "50"}});
+  LayoutOptions options;
+  options.fixed = {"tp", "pp", "cp", "sync", "recompute", "microbatch", "virtual_stages"};
+  const auto layouts = find_layouts(given, options);
+  QVERIFY(layouts && !layouts->found.empty());
+  QCOMPARE(layouts->now.feasibility, Feasibility::Fits);
+  QVERIFY(layouts->found.front().design == given);
+  QCOMPARE(layouts->found.front().slower, 0.0);
+  for (const FoundLayout& layout : layouts->found) QVERIFY(layout.slower >= 0 && !layout.reason.empty());
+  const auto sizes = layouts_at_sizes(given, {{32, 64}, {64, 64}}, options);
+  QVERIFY(sizes && sizes->at(1).fastest && sizes->at(0).fastest);
+  QVERIFY(sizes->at(1).fastest->design == given);
+  QCOMPARE(sizes->at(0).fastest->design.parallel.bucket_cap_mb, given.parallel.bucket_cap_mb);
+}
+
+// Sensitivity offers an H100 neither NVFP4, for which it has no units, nor the networks of other makers.
+void LayoutsTest::neighbours_are_usual() {
+  const auto found = sensitivity(design_of("llama3-8b", {{"dp", "8"}, {"batch", "64"}}));
+  QVERIFY(found);
+  std::set<std::string> precisions, networks;
+  for (const KnobSensitivity& effect : found->knobs)
+    for (const Neighbour& n : effect.neighbours) {
+      if (effect.knob->id == "compute") precisions.insert(n.value);
+      if (effect.knob->id == "network") networks.insert(n.value);
+    }
+  QVERIFY(precisions.contains("fp8") && !precisions.contains("nvfp4") && !precisions.contains("mxfp8"));
+  for (const std::string& network : networks)
+    QVERIFY2(network.find("tpu") == std::string::npos && network.find("trn") == std::string::npos,
+             network.c_str());
 }
 
 void LayoutsTest::whatever_the_threads() {
@@ -192,7 +244,7 @@ void LayoutsTest::help_fits() {
     QVERIFY(one.saved > 0);
     QCOMPARE(one.design.world(), design.world());
     const Evaluation again = Evaluator().evaluate(one.design);
-    QCOMPARE(again.feasibility == Feasibility::Fits, one.fits);
+    QCOMPARE(again.feasibility == Feasibility::Fits && allocator_fits(one.design), one.fits);
     Design changed = design;
     for (const auto& [id, value] : one.settings) QVERIFY(!set_knob(changed, *find_knob(id), value));
     QVERIFY(changed == one.design);
@@ -203,6 +255,10 @@ void LayoutsTest::help_fits() {
   QVERIFY(layout_help(fits).empty());
   fits.parallel.tp = 3;  // invalid
   QVERIFY(layout_help(fits).empty());
+  // A change that fills the device to its last GiB fits only if the allocator finds room.
+  const Design large = design_of("llama3.1-405b", {{"batch", "64"}, {"tp", "8"}, {"pp", "2"}, {"dp", "4"}});
+  for (const LayoutHelp& one : layout_help(large))
+    if (one.fits) QVERIFY2(allocator_fits(one.design), one.what.c_str());
 }
 
 // All states of 70 billion parameters on every rank: no single change is enough, and several together are.

@@ -1,9 +1,13 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "campaign/campaign.h"
 #include "design/knobs/knobs.h"
+#include "memory/estimate.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "report/campaign_report.h"
+#include "serving/inference.h"
 #include "ui/inspector/design_summary.h"
 #include "ui/selection/selection_state.h"
 #include "ui/session/memory_problem.h"
@@ -167,6 +171,52 @@ class SessionTest : public QObject {
     QVERIFY(session.design() == default_design());
     session.applyPreset("no-such-model");
     QCOMPARE(session.undoStack()->count(), 0 + 1);
+  }
+
+  // The summary of the inspector has the name of a model that is no preset, and the training run.
+  void theSummaryHasNameAndRun() {
+    Session session;
+    Design design = session.design();
+    design.model.preset.clear();
+    design.name = "my model";
+    session.setDesign(design, "import");
+    session.waitForEstimate();
+    QCOMPARE(designSummary(session).title, QString("my model"));
+    QVERIFY(designSummary(session).figures.isEmpty());
+    session.setKnob("tokens", "1000000000000");
+    session.waitForEstimate();
+    const auto figures = designSummary(session).figures;
+    const auto value_of = [&](const QString& name) {
+      const auto it = std::find_if(figures.begin(), figures.end(),
+                                   [&](const auto& f) { return f.first == name; });
+      return it == figures.end() ? QString() : it->second;
+    };
+    const Campaign run = campaign(*session.report(), *session.estimate()->simulation);
+    QCOMPARE(value_of("Time"), QString::fromStdString(band_text(run.days, "days")));
+    QVERIFY2(value_of("Dollars").startsWith('$'), qPrintable(value_of("Dollars")));
+    QVERIFY2(value_of("Energy").contains("MWh"), qPrintable(value_of("Energy")));
+  }
+
+  // A published layout replaces the parallelism and the workload: the result does not depend on the design
+  // before. The message says so.
+  void publishedLayoutsStartAnew() {
+    Session session, other;
+    QSignalSpy adapted(&session, &Session::adapted);
+    session.applyPreset("llama3.1-405b", true);
+    QCOMPARE(adapted.size(), 1);
+    QVERIFY2(adapted[0][2].toString().startsWith("4,608 H100, tp "), qPrintable(adapted[0][2].toString()));
+    for (const auto& [id, text] : {std::pair{"tp_comm_overlap", "true"}, {"recompute", "full"}, {"cp", "2"}})
+      other.setKnob(id, text);
+    other.applyPreset("qwen3-235b-a22b", true);
+    other.applyPreset("llama3.1-405b", true);
+    QCOMPARE(other.design(), session.design());
+    // A server keeps its layout: what is published is for training.
+    Session server;
+    server.setDesign(serving_design(server.design(), Mode::Decode, 16, 4096), "serve");
+    const ParallelSpec before = server.design().parallel;
+    server.applyPreset("llama3-70b", true);
+    QCOMPARE(server.design().parallel.tp, before.tp);
+    QCOMPARE(server.design().workload.mode, Mode::Decode);
   }
 
   void anotherModelTakesWhatFits() {

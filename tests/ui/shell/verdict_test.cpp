@@ -57,7 +57,7 @@ class VerdictTest : public WindowTest {
     QVERIFY(!cost->toolTip().contains("training run"));
     session_->setKnob("tokens", "15000000000000");
     session_->waitForEstimate();
-    QTRY_VERIFY2(cost->toolTip().contains("The training run of 15.0 T tokens: ") &&
+    QTRY_VERIFY2(cost->toolTip().contains("The training run of 15.0 T tokens takes ") &&
                      cost->toolTip().contains(" days ("),
                  qPrintable(cost->toolTip()));
     session_->undoStack()->undo();
