@@ -92,6 +92,17 @@ class RolesTest : public QObject {
     Theme::instance().setMode(Theme::Mode::Light);
   }
 
+  // Where hatching says that time is hidden, groups differ by colour alone.
+  void groupsDifferByColour() {
+    const Role groups[] = {Role::TensorParallel, Role::ContextParallel, Role::ExpertParallel, Role::Pipeline,
+                           Role::DataParallel};
+    for (const Role& a : groups)
+      for (const Role* b = groups; b != &a; ++b)
+        QVERIFY2(difference(color_of(a), color_of(*b)) >= kLeast,
+                 qPrintable(label_of(a) + ' ' + label_of(*b) + ' ' +
+                            QString::number(difference(color_of(a), color_of(*b)))));
+  }
+
   // The same thing under its names in different views.
   void oneRoleForOneThing() {
     QCOMPARE(role_of(MemoryCategory::Optimizer), role_of(TimeCategory::Optimizer));
