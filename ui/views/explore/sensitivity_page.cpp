@@ -413,8 +413,10 @@ void SensitivityPage::fill() {
   const bool any = ready_;
   message_->setVisible(!any);
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
-  const QString lead = kind_ == Kind::Sensitivity ? tr("One setting changes at a time")
-                                                  : tr("The current design with more or fewer replicas");
+  const QString lead =
+      kind_ == Kind::Sensitivity
+          ? tr("One setting changes at a time. A double click on a bar applies its best change")
+          : tr("The current design with more or fewer replicas. Efficiency is relative to the smallest size");
   const bool searching = any && kind_ == Kind::Scaling && with_best_ && !lines_ready_;
   intro_->setText(searching                     ? tr("%1; the best layouts are being searched").arg(lead)
                   : any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead)
