@@ -111,8 +111,10 @@ std::vector<FoundLayout> found_layouts(const LayoutPoints& points, const Space& 
 void offer(const Design& design, const Evaluation& evaluation, double price_per_hour,
            std::vector<FoundLayout>& found) {
   if (found.empty() || evaluation.feasibility != Feasibility::Fits || !evaluation.timed()) return;
-  FoundLayout own{LayoutAim::Fastest, design, evaluation,
-                  objective_values({design, evaluation, price_per_hour})};
+  FoundLayout own;
+  own.design = design;
+  own.evaluation = evaluation;
+  own.values = objective_values({design, evaluation, price_per_hour});
   if (slower_than(evaluation, found.front().evaluation) < -kSameSpeed) found.front() = own;
   for (FoundLayout& layout : found) {
     const LayoutAim aim = layout.aim;
