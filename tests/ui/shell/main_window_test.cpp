@@ -88,7 +88,7 @@ class MainWindowTest : public WindowTest {
     const auto fix = [&] {
       return model.index(model.rowCount() - 1, ProblemsModel::FixColumn).data().toString();
     };  // the memory problem is the last row
-    QTRY_VERIFY2(fix().size() > 60, qPrintable(fix()));
+    QTRY_VERIFY2_WITH_TIMEOUT(fix().size() > 60, qPrintable(fix()), 60'000);
     for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn})
       QVERIFY(panel->table()->columnWidth(column) >= 150);
     QVERIFY(panel->table()->columnViewportPosition(ProblemsModel::FixColumn) + 150 <
