@@ -14,7 +14,7 @@ QString with_breaks(const QString& text) {
   for (const QChar c : text) {
     const bool sign = c == '+' && (broken.isEmpty() || broken.back().isSpace());  // "+31.9 %" stays together
     broken += c;
-    if (c == QChar(0xB7) || (c == '+' && !sign) || c == '/' || c == '(') broken += kBreak;
+    if (c == QChar(0xB7) || (c == '+' && !sign) || c == '/') broken += kBreak;
   }
   return broken;
 }
