@@ -52,7 +52,7 @@ struct ExploreWindow {
     QSignalSpy finished(view().job(), &ExploreJob::finished);
     QTest::mouseClick(setup().runButton(), Qt::LeftButton);
     QVERIFY(view().job()->running());
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 300'000);
     QVERIFY2(!view().job()->failure(),
              view().job()->failure() ? to_string(*view().job()->failure()).c_str() : "");
   }

@@ -38,7 +38,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-constexpr int kWait = 30'000;
+constexpr int kWait = 300'000;  // ms, on a busy machine
 
 // The Serving page with Llama 3 8B on 8 GPUs. Decode: 16 sequences of 4,096 tokens.
 struct ServingWindow : ExploreWindow {
