@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "form_window.h"
 #include "offscreen.h"
 #include "serving/inference.h"
 #include "ui/form/config_form.h"
@@ -18,31 +19,17 @@
 using namespace shardscape;
 using namespace shardscape::ui;
 
-class FormGroupsTest : public QObject {
+class FormGroupsTest : public FormWindowTest {
   Q_OBJECT
  public:
   static void initMain() { go_offscreen(); }
 
  private:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<ConfigForm> form_;
-
   int topOf(const QWidget* widget) const { return widget->mapTo(form_.get(), QPoint(0, 0)).y(); }
 
  private Q_SLOTS:
-  void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    form_ = std::make_unique<ConfigForm>(session_.get());
-    form_->resize(320, 900);
-    form_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(form_.get()));
-    session_->waitForReport();
-  }
-  void cleanup() {
-    form_.reset();
-    session_.reset();
-  }
+  void init() { openForm(320); }
+  void cleanup() { closeForm(); }
 
   // Accelerator, sequence and batch are next to the GPUs, above the degrees.
   void theJobIsAtTheTop() {

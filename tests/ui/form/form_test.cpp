@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "form_window.h"
 #include "offscreen.h"
 #include "ui/form/config_form.h"
 #include "ui/form/gpus_row.h"
@@ -24,15 +25,12 @@
 using namespace shardscape;
 using namespace shardscape::ui;
 
-class FormTest : public QObject {
+class FormTest : public FormWindowTest {
   Q_OBJECT
  public:
   static void initMain() { go_offscreen(); }
 
  private:
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<ConfigForm> form_;
-
   template <class Widget>
   Widget* field(const char* id) {
     return qobject_cast<Widget*>(form_->row(id)->fieldWidget());
@@ -48,20 +46,8 @@ class FormTest : public QObject {
   QString mark(const char* id) { return form_->row(id)->fieldWidget()->property("knob").toString(); }
 
  private Q_SLOTS:
-  void init() {
-    Theme::instance().setMode(Theme::Mode::Light);
-    session_ = std::make_unique<Session>();
-    form_ = std::make_unique<ConfigForm>(session_.get());
-    form_->resize(300, 900);
-    form_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(form_.get()));
-    form_->activateWindow();
-    session_->waitForReport();
-  }
-  void cleanup() {
-    form_.reset();
-    session_.reset();
-  }
+  void init() { openForm(300); }
+  void cleanup() { closeForm(); }
 
   void everyKnobHasANamedField() {
     for (const Knob& knob : knobs()) {
