@@ -21,6 +21,18 @@ namespace {
 
 double area(const QRectF& rect) { return rect.width() * rect.height(); }
 
+// The treemap of a pipelined design.
+struct TreemapWindow {
+  Session session;
+  SelectionState state{&session};
+  MemoryView view{&state};
+  TreemapWindow() {
+    pipelined(session);
+    open(view);
+    view.setAlternativeShown(true);
+  }
+};
+
 }  // namespace
 
 class MemoryTreemapTest : public QObject {
@@ -48,12 +60,8 @@ class MemoryTreemapTest : public QObject {
 
   // Every byte of the peak is in one tile.
   void theTilesAddUpToThePeak() {
-    Session session;
-    SelectionState state(&session);
-    pipelined(session);
-    MemoryView view(&state);
-    open(view);
-    view.setAlternativeShown(true);
+    TreemapWindow window;
+    auto& [session, state, view] = window;
     const MemoryTreemap& treemap = *view.treemap();
     QVERIFY(treemap.isVisible() && !view.chart()->isVisible() && !view.curve()->isVisible());
     const MemoryTimeline& memory = *session.report()->memory;
@@ -74,12 +82,8 @@ class MemoryTreemapTest : public QObject {
   }
 
   void aClickSelectsTheLayer() {
-    Session session;
-    SelectionState state(&session);
-    pipelined(session);
-    MemoryView view(&state);
-    open(view);
-    view.setAlternativeShown(true);
+    TreemapWindow window;
+    auto& [session, state, view] = window;
     QCoreApplication::processEvents();
     MemoryTreemap& treemap = *view.treemap();
     const auto layered = std::find_if(treemap.tiles().begin(), treemap.tiles().end(),
@@ -121,12 +125,8 @@ class MemoryTreemapTest : public QObject {
   }
 
   void picturesAndNumbers() {
-    Session session;
-    SelectionState state(&session);
-    pipelined(session);
-    MemoryView view(&state);
-    open(view);
-    view.setAlternativeShown(true);
+    TreemapWindow window;
+    auto& [session, state, view] = window;
     const Picture picture = view.picture();
     QVERIFY(picture.file_name.endsWith("memory-treemap"));
     QVERIFY(std::holds_alternative<QByteArray>(encoded(picture, SaveFormat::Png)));
