@@ -486,11 +486,11 @@ void ChartPage::fitTable() {
   const int above = between_->sizeHint().height() + tables_->spacing();
   if (panel_ && !panel_->isHidden())
     return splitter_->suggest({0, above + std::min(most, panel_->sizeHint().height())});
-  const std::initializer_list<ChartTable*> tables{table_, comparison_table_, alternative_.table};
-  const auto shown = std::find_if(tables.begin(), tables.end(),
-                                  [](const ChartTable* table) { return table && !table->isHidden(); });
-  (*shown)->setMinimumHeight((*shown)->heightUpTo(0));  // the header and one row
-  splitter_->suggest({0, above + (*shown)->heightUpTo(most)});
+  for (ChartTable* table : {table_, comparison_table_, alternative_.table}) {
+    if (!table || table->isHidden()) continue;
+    table->setMinimumHeight(table->heightUpTo(0));  // the header and one row
+    return splitter_->suggest({0, above + table->heightUpTo(most)});
+  }
 }
 
 void ChartPage::paintEvent(QPaintEvent*) {
