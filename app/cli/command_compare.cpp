@@ -133,16 +133,18 @@ int run(const Arguments& arguments) {
       return kFileError;
     }
     const Study& study = std::get<Study>(loaded);
+    if (arguments.operands().size() == 1) {
+      // Pinned designs are older: the first is the baseline, as in the window.
+      if (study.lost) print_problem(*study.lost);
+      for (const NamedDesign& pinned : study.compared) {
+        designs.push_back(pinned.design);
+        names.push_back(pinned.name);
+        paths.push_back(path + ", " + pinned.name);
+      }
+    }
     designs.push_back(study.design);
     names.push_back(study.design.name);
     paths.push_back(path);
-    if (arguments.operands().size() > 1) continue;
-    if (study.lost) print_problem(*study.lost);
-    for (const NamedDesign& pinned : study.compared) {
-      designs.push_back(pinned.design);
-      names.push_back(pinned.name);
-      paths.push_back(path + ", " + pinned.name);
-    }
   }
   if (designs.size() < 2) {
     print_problem({ProblemCode::OperandMissing, "DESIGN", "two designs are needed to compare",
@@ -176,7 +178,7 @@ Command compare_command() {
           "A.json [B.json...] [--json]",
           "Prints the settings that differ, then time, rates and memory of each design, with the difference "
           "from the first design, absolute and in percent. Designs with equal names have their file names as "
-          "headings. A single document is compared with its pinned designs.",
+          "headings. In a single document, the pinned designs come first, then the design itself.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
           {json_flag()},
           kAnyNumber,

@@ -128,21 +128,21 @@ std::string ComparedFigure::text(size_t design) const {
   return std::isnan(values[design]) ? "-" : number_text(kind, values[design]);
 }
 
-double ComparedFigure::change(size_t design) const {
-  const double by = values[design] - values[0];
-  return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[0])) ? 0 : by;
+double ComparedFigure::change(size_t design, size_t baseline) const {
+  const double by = values[design] - values[baseline];
+  return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[baseline])) ? 0 : by;
 }
 
-std::string ComparedFigure::difference(size_t design) const {
-  const double by = change(design);
+std::string ComparedFigure::difference(size_t design, size_t baseline) const {
+  const double by = change(design, baseline);
   if (std::isnan(by)) return "-";
   if (by == 0) return "same";
   if (kind == FigureKind::Share) return (by < 0 ? "-" : "+") + significant(100 * std::abs(by)) + " points";
   return (by < 0 ? "-" : "+") + number_text(kind, std::abs(by));
 }
 
-std::string ComparedFigure::percent(size_t design) const {
-  const double by = 100 * change(design) / values[0];
+std::string ComparedFigure::percent(size_t design, size_t baseline) const {
+  const double by = 100 * change(design, baseline) / values[baseline];
   if (!std::isfinite(by) || by == 0) return "";
   if (std::abs(by) < 0.05) return "< 0.1 %";
   char text[32];
@@ -150,10 +150,10 @@ std::string ComparedFigure::percent(size_t design) const {
   return text;
 }
 
-Verdict ComparedFigure::verdict(size_t design) const {
+Verdict ComparedFigure::verdict(size_t design, size_t baseline) const {
   static constexpr std::string_view kMoreIsBetter[] = {"tokens_per_second", "tokens_per_gpu", "model_tflops",
                                                        "mfu", "goodput"};
-  const double by = change(design);
+  const double by = change(design, baseline);
   if (group == FigureGroup::Size || std::isnan(by) || by == 0) return Verdict::None;
   const bool more = std::find(std::begin(kMoreIsBetter), std::end(kMoreIsBetter), id) !=
                     std::end(kMoreIsBetter);

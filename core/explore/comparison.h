@@ -37,16 +37,17 @@ struct ComparedFigure {
   FigureKind kind = FigureKind::Count;
   std::vector<double> values;  // one per design; NaN: not available
   std::string text(size_t design) const;
-  // Value minus the value of the first design. 0 if the difference is rounding only; NaN if a value is
-  // missing.
-  double change(size_t design) const;
-  std::string difference(size_t design) const;  // change() as text: "-1.20 s", "same"
-  // change() in percent of the first value: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
-  // the values are equal or the first value is 0.
-  std::string percent(size_t design) const;
+  // Value of a design minus the value of the baseline, an index too. 0 if the difference is rounding only;
+  // NaN if a value is missing.
+  double change(size_t design, size_t baseline = 0) const;
+  // change() as text: "-1.20 s", "same"
+  std::string difference(size_t design, size_t baseline = 0) const;
+  // change() in percent of the baseline: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
+  // the values are equal or the baseline is 0.
+  std::string percent(size_t design, size_t baseline = 0) const;
   // Of the change: less time, memory, cost and communication is better, and more throughput. None for sizes,
   // and where nothing changes.
-  Verdict verdict(size_t design) const;
+  Verdict verdict(size_t design, size_t baseline = 0) const;
 };
 // Times, rates, costs, memory of the fullest rank (total and by category), collectives by op and group. All
 // designs have the same rows.

@@ -393,9 +393,10 @@ void ExploreTest::compare() {
   QCOMPARE(run_cli({"compare", e, e, "--json"}).json()["designs"].toArray(),
            (QJsonArray{e + " #1", e + " #2"}));
   a.name = "ours", b.name = "theirs", c.name = "third";
-  // A document with its pinned designs gives the same comparison.
+  // A document gives the same comparison: its pinned designs are the older ones, so the first is the
+  // baseline.
   const QString study = folder.filePath("study.json");
-  QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}, false}, study.toStdString()));
+  QVERIFY(!save_study({c, nullptr, {{"ours", a}, {"theirs", b}}, {}, false}, study.toStdString()));
   QCOMPARE(run_cli({"compare", study}).out, three.out);
   QCOMPARE(run_cli({"compare", first}).exit_code, 2);
   const QJsonArray rows = run_cli({"compare", first, second, third, "--json"}).json()["figures"].toArray();

@@ -35,9 +35,9 @@ void BarComparisonModel::setBars(const BarData& data, int stage) {
     if (add(data.series[series].label, false,
             [&](int member) { return data.of(member)[static_cast<size_t>(stage)][series]; }))
       series_.push_back(static_cast<int>(series));
-  std::vector<TableColumn> columns{
-      {tr("Part"), QStringLiteral("part"), false, {}},
-      {tr("A, %1").arg(data.unit), QStringLiteral("A"), true, tr("The current design")}};
+  std::vector<TableColumn> columns{{tr("Part"), QStringLiteral("part"), false, {}},
+                                   {tr("%1, %2").arg(Comparisons::letter(0), data.unit),
+                                    Comparisons::letter(0), true, tr("The current design")}};
   for (int member = 1; member < data.members(); ++member)
     for (TableColumn& column : comparisonColumns(data.letter(member), {}, {}, {}))
       columns.push_back(std::move(column));

@@ -1,5 +1,5 @@
-// A table of one stage's bar in all compared designs: each value with its difference to the present design,
-// absolute and in percent.
+// A table of one stage's bar in all compared designs: the value of each pinned design with the difference of
+// the present design to it, absolute and in percent.
 #pragma once
 
 #include "ui/plot/bar_data.h"

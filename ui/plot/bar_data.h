@@ -28,7 +28,7 @@ struct BarLimit {
 
 // The bars of a compared design in the same chart, thinner, with the same series.
 struct ComparedBars {
-  int member = 1;                           // 1 is design B, see Comparisons::letter
+  int member = 1;                           // 1 is the first pinned design, see Comparisons::letter
   std::vector<std::vector<double>> values;  // [stage][series]
   std::vector<int> own;  // [series]: its index among the series of that design; -1 or past the end: the
                          // design lacks the series

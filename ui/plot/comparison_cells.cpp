@@ -33,13 +33,13 @@ std::array<TableCell, kComparisonCells> comparisonCells(std::optional<double> no
   if (!value) return out;
   out[0] = real_cell(*value, text(*value));
   if (!now) return out;
-  const double exact = *value - *now, by = std::fabs(exact) <= kRounding * std::fabs(*now) ? 0 : exact;
+  const double exact = *now - *value, by = std::fabs(exact) <= kRounding * std::fabs(*now) ? 0 : exact;
   const QString size = text(std::fabs(by)), sign = size.startsWith(u'<') ? QString()
                                                    : by < 0              ? QString(QChar(0x2212))
                                                                          : QStringLiteral("+");
   out[1] = real_cell(by, by == 0 ? tr("same") : sign + size);
-  if (*now != 0 && by != 0)
-    out[2] = real_cell(100 * by / *now, signed_percent_text(by / *now));
+  if (*value != 0 && by != 0)
+    out[2] = real_cell(100 * by / *value, signed_percent_text(by / *value));
   else if (by == 0)
     out[2].text.clear();
   return out;
@@ -47,16 +47,15 @@ std::array<TableCell, kComparisonCells> comparisonCells(std::optional<double> no
 
 std::array<TableColumn, kComparisonCells> comparisonColumns(int member, const QString& what,
                                                             const QString& raw, const QString& tip) {
-  const QString letter = Comparisons::letter(member);
+  const QString letter = Comparisons::letter(member), present = Comparisons::letter(0);
+  const QString difference = present + QStringLiteral(" less ") + letter +
+                             (raw.isEmpty() ? QString() : u' ' + raw);
   return {TableColumn{what.isEmpty() ? letter : letter + u' ' + what,
                       raw.isEmpty() ? letter : letter + u' ' + raw, true, tip},
-          TableColumn{tr("%1 − A").arg(letter),
-                      letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw), true,
-                      tr("%1 minus the current design").arg(letter), true},
-          TableColumn{tr("%"),
-                      letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw) +
-                          QStringLiteral(" (%)"),
-                      true, tr("The difference in percent of the current design")}};
+          TableColumn{tr("%1 − %2").arg(present, letter), difference, true,
+                      tr("The current design %1 minus the pinned design %2").arg(present, letter), true},
+          TableColumn{tr("%"), difference + QStringLiteral(" (%)"), true,
+                      tr("The difference in percent of the pinned design %1").arg(letter)}};
 }
 
 }  // namespace shardscape::ui

@@ -1,5 +1,5 @@
-// The three table cells for a value of a compared design: the value, its difference to the present design,
-// and the difference in percent.
+// The three table cells for a value of a pinned design: the value, the present design's value minus it, and
+// the difference in percent of the pinned design's value.
 #pragma once
 
 #include <array>

@@ -28,10 +28,14 @@ QIcon swatch(int member, double scale) {
 DesignChoice::DesignChoice(Session* session, const QString& accessible_name, QWidget* parent)
     : SegmentedControl(accessible_name, {Comparisons::letter(0)}, parent), session_(session) {
   setObjectName(QStringLiteral("design_choice"));
-  connect(this, &SegmentedControl::chosen, this, &DesignChoice::setMember);
+  connect(this, &SegmentedControl::chosen, this, [this](int at) { setMember(place(at)); });
   connect(session_->comparisons(), &Comparisons::changed, this, &DesignChoice::follow);
   connect(&Theme::instance(), &Theme::changed, this, &DesignChoice::follow);
   follow();
+}
+
+int DesignChoice::place(int member) const {
+  return session_->comparisons()->all().empty() ? member : Comparisons::place(member);
 }
 
 void DesignChoice::follow() {
@@ -40,11 +44,11 @@ void DesignChoice::follow() {
   for (size_t i = 0; i < pinned.size(); ++i)
     if (shown_ && pinned[i].result.report == shown_) member = static_cast<int>(i) + 1;
   QStringList letters;
-  for (int m = 0; m <= static_cast<int>(pinned.size()); ++m)
-    letters << QChar(0x2009) + Comparisons::letter(m);  // thin space after the swatch
+  for (int at = 0; at <= static_cast<int>(pinned.size()); ++at)
+    letters << QChar(0x2009) + Comparisons::letter(place(at));  // thin space after the swatch
   setLabels(letters);
   for (int m = 0; m < letters.size(); ++m) {
-    QPushButton* of = button(m);
+    QPushButton* of = button(place(m));
     const bool runs = m == 0 || pinned[static_cast<size_t>(m - 1)].result.simulation;
     const QString name = m == 0 ? tr("the current design") : pinned[static_cast<size_t>(m - 1)].name;
     of->setIcon(swatch(m, devicePixelRatioF()));
@@ -57,14 +61,14 @@ void DesignChoice::follow() {
   const bool other = member != member_ || (member == 0 && shown_);
   member_ = member;
   if (member == 0) shown_ = nullptr;
-  setCurrent(member);
+  setCurrent(place(member));
   if (other) Q_EMIT changed();
 }
 
 void DesignChoice::setMember(int member) {
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   if (member < 0 || member > static_cast<int>(pinned.size())) return;
-  setCurrent(member);
+  setCurrent(place(member));
   if (member == member_) return;
   member_ = member;
   shown_ = member == 0 ? nullptr : pinned[static_cast<size_t>(member - 1)].result.report;

@@ -1,4 +1,5 @@
-// Buttons that choose which of the compared designs a view shows. Hidden while no design is pinned.
+// Buttons that choose which of the compared designs a view shows, in the order of letters. Hidden while no
+// design is pinned.
 #pragma once
 
 #include <memory>
@@ -22,6 +23,7 @@ class DesignChoice : public SegmentedControl {
 
  private:
   void follow();
+  int place(int member) const;  // of the member's button; its own inverse
   Session* session_;
   int member_ = 0;
   std::shared_ptr<const Report>

@@ -48,11 +48,13 @@ QString pictureCaption(const Session& session, QDate day) {
   if (session.comparisons()->size() == 0) {
     lines << present;
   } else {
-    lines << tr("A: %1").arg(present);
-    for (int i = 0; i < session.comparisons()->size(); ++i)
+    for (int place = 0; place <= session.comparisons()->size(); ++place) {
+      const int member = Comparisons::place(place);
       lines << QStringLiteral("%1: %2").arg(
-          Comparisons::letter(i + 1),
-          designCaption(session.comparisons()->all()[static_cast<size_t>(i)].design));
+          Comparisons::letter(member),
+          member == 0 ? present
+                      : designCaption(session.comparisons()->all()[static_cast<size_t>(member - 1)].design));
+    }
   }
   lines << tr("Shardscape %1 · %2").arg(QString::fromLatin1(program_version()), day.toString(Qt::ISODate));
   return lines.join(u'\n');

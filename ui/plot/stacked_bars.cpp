@@ -51,11 +51,13 @@ double StackedBars::top() const {
 
 QRectF StackedBars::barRect(int stage, double low, double high, int member) const {
   const int members = data_->members();
-  // The bars of a stage stand around its number, also where a design has fewer stages.
+  // The bars of a stage stand around its number in the order of letters, also where a design has fewer
+  // stages.
+  const auto place = [&](int of) { return Comparisons::place(data_->letter(of)); };
   int here = 0, before = 0;
   for (int other = 0; other < members; ++other) {
     if (stage >= data_->stages(other)) continue;
-    before += other < member;
+    before += place(other) < place(member);
     ++here;
   }
   const double center = mKeyAxis->coordToPixel(stage) + (before - (here - 1) / 2.0) * barWidth();

@@ -20,7 +20,7 @@ template <typename ViewResult, typename Key = int>
 class ComparisonResults {
  public:
   struct Item {
-    int member = 1;         // 1 is design B, see Comparisons::letter
+    int member = 1;         // 1 is the first pinned design, see Comparisons::letter
     ComparedDesign design;  // has a simulation
     std::shared_ptr<const ViewResult> result;
   };

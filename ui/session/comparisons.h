@@ -1,6 +1,7 @@
-// The designs that are pinned for comparison with the present design. They have letters from B on and are
-// computed in the background. Views with further results per pinned design use ComparisonResults
-// (comparison_results.h).
+// The designs that are pinned for comparison with the present design, computed in the background. The first
+// pinned design is A, the present design B, further pinned designs C, D and E: a person pins a design as the
+// baseline and then changes it. Differences are the present design minus a pinned design. Views with further
+// results per pinned design use ComparisonResults (comparison_results.h).
 #pragma once
 
 #include <QObject>
@@ -39,8 +40,10 @@ class Comparisons : public QObject {
   void clear();
   bool ready() const;  // all pinned designs are computed
 
-  // 0 gives "A", the present design; 1 gives "B", the first pinned design.
-  static QString letter(int member) { return QString(QChar(u'A' + member)); }
+  // The place of a member in the order of letters: member 1, the first pinned design, stands before member 0,
+  // the present design. The function is its own inverse.
+  static int place(int member) { return member < 2 ? 1 - member : member; }
+  static QString letter(int member) { return QString(QChar(u'A' + place(member))); }
   // "Llama 3 70B · tp 8 · pp 16": the model and the degrees.
   static QString nameOf(const Design& design);
   // The knobs in which each pinned design differs from the present design: "tp 2 · Overlap grad reduce on".

@@ -141,7 +141,7 @@ class ChartExportTest : public QObject {
     session_->comparisons()->add(other, "mine");
     const QString caption = pictureCaption(*session_, day);
     QCOMPARE(caption.count(u'\n'), 2);
-    QVERIFY2(caption.contains("\nB: Llama 3 8B · tp 4 · pp 2"), qPrintable(caption));
+    QVERIFY2(caption.startsWith("A: Llama 3 8B · tp 4 · pp 2"), qPrintable(caption));
     session_->comparisons()->clear();
 
     MemoryView view(state_.get());

@@ -119,16 +119,16 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(chart->marked(), std::vector<int>{part});
     QCOMPARE(chart->markedComparedBars(), (std::vector<BarMark>{{1, 1, part}}));
     QCOMPARE(chart->selectedMember(), 1);
-    QVERIFY2(window_->selection()->inspection().title.startsWith("B: ") &&
+    QVERIFY2(window_->selection()->inspection().title.startsWith("A: ") &&
                  window_->selection()->inspection().title.endsWith("stage 1"),
              qPrintable(window_->selection()->inspection().title));
-    QCOMPARE(window_->selection()->inspection().more.front().first, QString("A"));
+    QCOMPARE(window_->selection()->inspection().more.front().first, QString("B"));
     const Selection theirs = window_->selection()->selection();
     // The bar of A is the same selection.
     click(1, 0);
     QCOMPARE(window_->selection()->selection(), theirs);
     QCOMPARE(chart->selectedMember(), 0);
-    QVERIFY(!window_->selection()->inspection().title.startsWith("B: "));
+    QVERIFY(!window_->selection()->inspection().title.startsWith("A: "));
     QCOMPARE(chart->markedComparedBars(), (std::vector<BarMark>{{1, 1, part}}));
     // Page Down and Page Up go to the same segment of the next design.
     chart->setFocus();
@@ -165,7 +165,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(chart->selectedMember(), 1);
     QCOMPARE(chart->selectedSeries(), part);
     QVERIFY(chart->marked().empty());
-    QVERIFY2(window_->selection()->inspection().title.startsWith("B: "),
+    QVERIFY2(window_->selection()->inspection().title.startsWith("A: "),
              qPrintable(window_->selection()->inspection().title));
     session_->comparisons()->clear();
     QCOMPARE(chart->selectedMember(), 0);
@@ -199,7 +199,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(timeline->lanes()->of_span(3, window_->selection()->selection().span), same);
     QCOMPARE(canvas->selected(), theirs);
     QCOMPARE(canvas->matching(), std::vector<ItemRef>{same});
-    QVERIFY(window_->selection()->inspection().title.startsWith("B: Backward"));
+    QVERIFY(window_->selection()->inspection().title.startsWith("A: Backward"));
     QCOMPARE(timeline->table()->selectedSourceRows(), std::vector<int>{timeline->model()->rowOf(same)});
     show(kMemory);
     QVERIFY(view<MemoryView>()->curve()->marked());
@@ -290,7 +290,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(page.table()->selectedSourceRows().size(), bars->marked().size());
     QVERIFY(contains(page.table()->selectedSourceRows(), figure("attention_seconds")));
     QVERIFY(!window_->selection()->inspection().isEmpty() &&
-            window_->selection()->inspection().more.front().first == "B");
+            window_->selection()->inspection().more.front().first == "A");
     click(figure("gradients_bytes"));
     QCOMPARE(window_->selection()->selection().kind, SelectionKind::Memory);
     QCOMPARE(window_->selection()->selection().stage, report().memory->peak_stage);

@@ -33,8 +33,9 @@ std::unique_ptr<ChartPage> make_view(int view, SelectionState* state) {
   return std::make_unique<CommunicationView>(state);
 }
 
-// Bars of the pinned design are to the right of the bars of the present design, on the same scale.
-void barsAreDrawnToTheRight(const StageChart& chart) {
+// Bars stand in the order of letters: bars of the pinned design A are to the left of the bars of the present
+// design B, on the same scale.
+void barsAreInOrder(const StageChart& chart) {
   const BarData& data = chart.data();
   QTest::qWait(20);
   const auto height = [&](int stage, int member) {
@@ -44,8 +45,9 @@ void barsAreDrawnToTheRight(const StageChart& chart) {
     return sum;
   };
   for (int stage = 0; stage < 2; ++stage) {
-    QVERIFY(chart.segmentRect(stage, 0, 1).left() >= chart.segmentRect(stage, 0, 0).right());
-    QVERIFY(chart.segmentRect(stage, 0, 1).right() < chart.segmentRect(stage + 1, 0, 0).left());
+    QVERIFY(chart.segmentRect(stage, 0, 0).left() >= chart.segmentRect(stage, 0, 1).right());
+    QVERIFY(chart.segmentRect(stage, 0, 0).right() <
+            chart.segmentRect(stage + 1, 0, stage < 1 ? 1 : 0).left());
     if (height(stage, 0) > 20)
       QVERIFY(std::abs(height(stage, 1) / height(stage, 0) / (data.total(stage, 1) / data.total(stage)) - 1) <
               0.02);
@@ -53,7 +55,7 @@ void barsAreDrawnToTheRight(const StageChart& chart) {
   // Stages 0 and 1 have two bars, stages 2 and 3 one: all stand around their stage numbers, at equal
   // distances.
   const auto centre = [&](int stage) {
-    return (chart.segmentRect(stage, 0, 0).left() + chart.segmentRect(stage, 0, stage < 2 ? 1 : 0).right()) /
+    return (chart.segmentRect(stage, 0, stage < 2 ? 1 : 0).left() + chart.segmentRect(stage, 0, 0).right()) /
            2;
   };
   for (int stage = 1; stage < 4; ++stage)
@@ -111,7 +113,7 @@ class ComparisonTest : public QObject {
     }
     for (int stage = 0; stage < 4; ++stage) QCOMPARE(data.total(stage), before.total(stage));
 
-    barsAreDrawnToTheRight(*page->chart());
+    barsAreInOrder(*page->chart());
 
     // The comparison table has the parts of the selected stage, with difference and percent. A button
     // switches back to the table of the present design.
@@ -119,10 +121,12 @@ class ComparisonTest : public QObject {
     BarComparisonModel& model = *page->comparisonModel();
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     QCOMPARE(model.columnCount(), 2 + 3);
-    const double by = data.total(0, 1) - data.total(0);
+    const double by = data.total(0) - data.total(0, 1);  // the present design less the pinned one
     QCOMPARE(model.index(0, BarComparisonModel::difference(1)).data(TableModel::SortRole).toDouble(), by);
     QCOMPARE(model.index(0, BarComparisonModel::percent(1)).data(TableModel::SortRole).toDouble(),
-             100 * by / data.total(0));
+             100 * by / data.total(0, 1));
+    QCOMPARE(model.headerData(BarComparisonModel::difference(1), Qt::Horizontal).toString(),
+             QString("B − A"));
     double sum = 0;
     for (int row = 1; row < model.rowCount(); ++row)
       sum += model.index(row, BarComparisonModel::value(1)).data(TableModel::SortRole).toDouble();

@@ -115,15 +115,15 @@ class ComparisonViewsTest : public QObject {
             (curve.points().back().seconds < curve.others()[0].points.back().seconds));
     QVERIFY((mine.y() > theirs.y()) == (curve.points().back().bytes < curve.others()[0].points.back().bytes));
     const QString tip = curve.tipAt(curve.place(curve.points()[curve.points().size() / 2]));
-    QVERIFY2(tip.startsWith("A: ") && tip.contains("\nB, stage 0: "), qPrintable(tip));
+    QVERIFY2(tip.startsWith("B: ") && tip.contains("\nA, stage 0: "), qPrintable(tip));
     view.curve()->setFocus();
     QTest::keyClick(view.curve(), Qt::Key_M);
-    QVERIFY(view.curve()->accessibleDescription().contains("B, stage 0: "));
+    QVERIFY(view.curve()->accessibleDescription().contains("A, stage 0: "));
     state.setStage(3);
     QTRY_VERIFY(same(1));
     session.comparisons()->clear();
     QVERIFY(view.curve()->others().empty());
-    QVERIFY(!curve.tipAt(curve.place(curve.points()[curve.points().size() / 2])).startsWith("A: "));
+    QVERIFY(!curve.tipAt(curve.place(curve.points()[curve.points().size() / 2])).startsWith("B: "));
   }
 
   void graphsDiffer() {
@@ -179,7 +179,7 @@ class ComparisonViewsTest : public QObject {
     QTRY_VERIFY(view.compared());
     QVERIFY(view.findChild<QWidget*>("difference_bar")->isVisible());
     QCOMPARE(view.canvas()->differences().size(), size_t{1});
-    QCOMPARE(view.canvas()->differences()[0].letter, QString("B"));
+    QCOMPARE(view.canvas()->differences()[0].letter, QString("A"));
 
     // N selects the next op that differs. The inspector shows the value of the other design.
     view.canvas()->setFocus();
@@ -191,7 +191,7 @@ class ComparisonViewsTest : public QObject {
     QCOMPARE(op.level, NodeLevel::Op);
     QVERIFY(
         view.canvas()->differences()[0].otherwise.has_op(view.scene()->tree()->segment_of(op.unit), op.op));
-    QVERIFY(!more_of(state, "B").isEmpty() && more_of(state, "B") != "the same");
+    QVERIFY(!more_of(state, "A").isEmpty() && more_of(state, "A") != "the same");
     QCOMPARE(state.selection().kind, SelectionKind::Op);
     QTest::keyClick(view.canvas(), Qt::Key_N, Qt::ShiftModifier);
     view.waitForGraph();
@@ -199,11 +199,11 @@ class ComparisonViewsTest : public QObject {
 
     // A click shows the graph of the pinned design. It is marked where it differs from the present design.
     // Its ops correspond to ops of the same name in the present design.
-    QTest::mouseClick(view.designChoice()->button(1), Qt::LeftButton);
+    QTest::mouseClick(view.designChoice()->button(Comparisons::place(1)), Qt::LeftButton);
     view.waitForGraph();
     const auto other = session.comparisons()->all()[0].result.report;
     QCOMPARE(&view.scene()->tree()->report(), other.get());
-    QCOMPARE(view.canvas()->differences()[0].letter, QString("A"));
+    QCOMPARE(view.canvas()->differences()[0].letter, QString("B"));
     state.selectInAllViews({}, nullptr);
     QTest::keyClick(view.canvas(), Qt::Key_N);
     view.waitForGraph();
@@ -218,8 +218,8 @@ class ComparisonViewsTest : public QObject {
              theirs.segment(theirs.segment_of(view.canvas()->selected().unit))
                  .op(view.canvas()->selected().op)
                  .name);
-    QVERIFY(state.inspection().title.startsWith("B: "));
-    QVERIFY(!more_of(state, "A").isEmpty());
+    QVERIFY(state.inspection().title.startsWith("A: "));
+    QVERIFY(!more_of(state, "B").isEmpty());
 
     // The graph of the pinned design stays after an edit of the present design. A selection from another view
     // switches back to the present design.
@@ -273,8 +273,8 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(theirs.seconds > mine.seconds);  // half as many ranks share the work
     QTest::mouseClick(&canvas, Qt::LeftButton, {},
                       canvas.place(static_cast<int>(canvas.data().points.size()) - 1).toPoint());
-    QVERIFY(more_of(state, "B").contains(seconds_text(theirs.seconds)));
-    QVERIFY(canvas.tipAt(canvas.place(canvas.selected())).contains("\nB: " + seconds_text(theirs.seconds)));
+    QVERIFY(more_of(state, "A").contains(seconds_text(theirs.seconds)));
+    QVERIFY(canvas.tipAt(canvas.place(canvas.selected())).contains("\nA: " + seconds_text(theirs.seconds)));
     QVERIFY(canvas.rect().contains(canvas.comparedPointPlace(0, same).toPoint()));
     // A click on a point of the pinned design selects the same op in the present design.
     state.selectInAllViews({}, nullptr);
@@ -316,7 +316,7 @@ class ComparisonViewsTest : public QObject {
       QCOMPARE(model.index(static_cast<int>(row), CollectivesModel::bytes(0) + 1)
                    .data(TableModel::SortRole)
                    .toDouble(),
-               bytes - to_double(mine[row].bytes.value));
+               to_double(mine[row].bytes.value) - bytes);
       halved = halved || 2 * bytes == to_double(mine[row].bytes.value);
     }
     QVERIFY(halved);
@@ -335,9 +335,9 @@ class ComparisonViewsTest : public QObject {
     pin(session, other_of(session));
     QPushButton* tp = mesh.chips().front();
     QVERIFY2(tp->text().contains(u'≠'), qPrintable(tp->text()));  // the pinned design has no tp group
-    QVERIFY(tp->toolTip().contains("B: none"));
+    QVERIFY(tp->toolTip().contains("A: none"));
     const qint64 rank = state.rank();
-    QTest::mouseClick(mesh.designChoice()->button(1), Qt::LeftButton);
+    QTest::mouseClick(mesh.designChoice()->button(Comparisons::place(1)), Qt::LeftButton);
     QStringList names;
     for (const QPushButton* chip : mesh.chips()) names << chip->property("group").toString();
     QVERIFY2(!names.contains("tp") && names.contains("dp"), qPrintable(names.join(' ')));
@@ -347,7 +347,7 @@ class ComparisonViewsTest : public QObject {
       const bool here = chip->property("group").toString() == "pp";
       QCOMPARE(state.selection().kind, here ? SelectionKind::Group : SelectionKind::Nothing);
     }
-    QVERIFY(state.inspection().title.startsWith("B: "));
+    QVERIFY(state.inspection().title.startsWith("A: "));
     mesh.canvas()->setFocus();
     QTest::keyClick(mesh.canvas(), Qt::Key_Down);
     QTest::keyClick(mesh.canvas(), Qt::Key_Right);
@@ -384,7 +384,7 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(compared > 0);
     page.tornado()->setFocus();
     QTest::keyClick(page.tornado(), Qt::Key_Home);
-    QVERIFY(page.tornado()->accessibleDescription().contains("B: "));
+    QVERIFY(page.tornado()->accessibleDescription().contains("A: "));
     const int columns = page.table()->model()->columnCount();
     session.comparisons()->clear();
     QCOMPARE(page.table()->model()->columnCount(), columns - 2);
@@ -405,7 +405,7 @@ class ComparisonViewsTest : public QObject {
     for (size_t i = 0; i < line.size(); ++i) QCOMPARE(per_gpu(line[i]), per_gpu((*expected)[i]));
     page.chart()->setFocus();
     QTest::keyClick(page.chart(), Qt::Key_Right);
-    QVERIFY2(page.chart()->accessibleDescription().contains("\nB: "),
+    QVERIFY2(page.chart()->accessibleDescription().contains("\nA: "),
              qPrintable(page.chart()->accessibleDescription()));
     const int columns = page.table()->model()->columnCount();
     session.comparisons()->clear();

@@ -34,7 +34,7 @@ class CollectivesModel : public TableModel {
 
   using TableModel::TableModel;
   struct OtherDesign {
-    int member = 1;  // 1 is design B, see Comparisons::letter
+    int member = 1;  // 1 is the first pinned design, see Comparisons::letter
     std::shared_ptr<const Report> report;
   };
   // The first of the columns of a compared design (index from 0): bytes on the stage at the same relative

@@ -56,7 +56,7 @@ class MeshView : public QWidget {
   DesignChoice* choice_;
   qint64 rank_ = 0;  // in the mesh of a pinned design
   struct Other {
-    int member = 0;                       // 1 is design B, see Comparisons::letter
+    int member = 0;                       // 1 is the first pinned design, see Comparisons::letter
     std::map<std::string, size_t> sizes;  // number of ranks, by name of the group
   };
   std::vector<Other> others_;  // group sizes of the designs that are not shown

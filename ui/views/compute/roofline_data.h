@@ -40,7 +40,7 @@ struct Roofline {
 
 // The roofline of a compared design, with its report.
 struct ComparedRoofline {
-  int member = 1;  // 1 is design B, see Comparisons::letter
+  int member = 1;  // 1 is the first pinned design, see Comparisons::letter
   int stage = 0;
   std::shared_ptr<const Report> report;
   Roofline roofline;

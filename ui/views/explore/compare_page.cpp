@@ -49,8 +49,8 @@ void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
   for (TableCell* cell : {&difference, &percent}) {
     cell->good = better;
     cell->alarm = !better;
-    cell->tip = better ? ComparePage::tr("Better than the current design")
-                       : ComparePage::tr("Worse than the current design");
+    cell->tip = better ? ComparePage::tr("The current design is better than the pinned design")
+                       : ComparePage::tr("The current design is worse than the pinned design");
   }
 }
 
@@ -96,14 +96,17 @@ void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int d
   for (const ComparedKnob& knob : knobs) {
     std::vector<TableCell>& row = rows.emplace_back();
     row.push_back(text_cell(text(knob.knob->label), text(knob.knob->id)));
-    for (const std::string& value : knob.values) {
+    for (int place = 0; place < designs; ++place) {
+      const std::string& value = knob.values[static_cast<size_t>(Comparisons::place(place))];
       row.push_back(text_cell(displayText(*knob.knob, text(value)), text(value)));
-      row.back().strong = value != knob.values.front();
+      row.back().strong = value != knob.values[1];  // the baseline's
     }
   }
   std::vector<TableColumn> columns{{tr("Settings that differ"), QStringLiteral("knob"), false, {}}};
-  for (int member = 0; member < designs; ++member)
-    columns.push_back({Comparisons::letter(member), Comparisons::letter(member), true, {}});
+  for (int place = 0; place < designs; ++place) {
+    const QString letter = Comparisons::letter(Comparisons::place(place));
+    columns.push_back({letter, letter, true, {}});
+  }
   assign(std::move(columns), std::move(rows));
 }
 
@@ -111,37 +114,41 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
   Rows rows;
   for (const ComparedFigure& figure : figures) {
     std::vector<TableCell>& row = rows.emplace_back();
-    const double now = figure.values[0];
     row.push_back(text_cell(group_text(figure.group)));
     TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
     name.tip = group_text(figure.group) + QStringLiteral(": ") + text(figure.label);
     row.push_back(std::move(name));
-    row.push_back(figure_cell(figure.kind, now, units));
+    row.push_back(figure_cell(figure.kind, figure.values[1], units));
+    row.push_back(figure_cell(figure.kind, figure.values[0], units));
     for (size_t member = 1; member < figure.values.size(); ++member) {
-      const double by = figure.change(member);
+      const double by = figure.change(0, member), base = figure.values[member];
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
       if (by == 0 || figure.kind == FigureKind::Share)
-        difference.text = text(figure.difference(member));  // percentage points, not percent of percent
-      TableCell percent = text_cell(text(figure.percent(member)));
-      percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
-      percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
-      row.push_back(figure_cell(figure.kind, figure.values[member], units));
-      judge(figure.verdict(member), difference, percent);
+        difference.text = text(figure.difference(0, member));  // percentage points, not percent of percent
+      TableCell percent = text_cell(text(figure.percent(0, member)));
+      percent.sort = base != 0 && !std::isnan(by) ? QVariant(by / base) : QVariant();
+      percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / base, 'g', 12);
+      if (member > 1) row.push_back(figure_cell(figure.kind, base, units));
+      judge(figure.verdict(0, member), difference, percent);
       row.push_back(std::move(difference));
       row.push_back(std::move(percent));
     }
   }
-  std::vector<TableColumn> columns{{tr("Group"), QStringLiteral("group"), false, {}},
-                                   {tr("Figure"), QStringLiteral("figure"), false, {}},
-                                   {tr("A"), QStringLiteral("A"), true, tr("The current design")}};
+  std::vector<TableColumn> columns{
+      {tr("Group"), QStringLiteral("group"), false, {}},
+      {tr("Figure"), QStringLiteral("figure"), false, {}},
+      {tr("A\npinned"), QStringLiteral("A"), true, tr("The first pinned design, the baseline")},
+      {tr("B\ncurrent"), QStringLiteral("B"), true, tr("The current design")}};
   for (int member = 1; member < designs; ++member) {
-    const QString letter = Comparisons::letter(member);
-    columns.push_back({letter, letter, true, {}});
-    columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
-                       tr("%1 minus the current design. ✓ is better, ✗ is worse").arg(letter)});
-    columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true,
-                       tr("The difference in percent of the current design")});
+    const QString letter = Comparisons::letter(member), raw = QStringLiteral("B less ") + letter;
+    if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
+    columns.push_back({tr("B − %1\ncurrent minus pinned").arg(letter), raw, true,
+                       tr("The current design minus the pinned design %1. ✓: the current design is better, "
+                          "✗: it is worse")
+                           .arg(letter)});
+    columns.push_back({tr("%"), raw + QStringLiteral(" (%)"), true,
+                       tr("The difference in percent of the pinned design %1").arg(letter)});
   }
   assign(std::move(columns), std::move(rows));
 }
@@ -210,7 +217,8 @@ QWidget* ComparePage::makeMessage() {
   rows->addStretch(1);
   auto* words = new QLabel(
       tr("This page compares up to four designs with the current design. Pin the current design and edit on, "
-         "select a design of a search and press \"Compare\", or add a design from a file."),
+         "select a design of a search and press \"Compare\", or add a design from a file. Differences are "
+         "the current design minus a pinned design."),
       page);
   words->setProperty("role", "secondary");
   words->setAlignment(Qt::AlignCenter);
@@ -278,7 +286,8 @@ void ComparePage::fillMembers() {
     delete item;
   }
   const QStringList names_apart = comparisons_->distinguishingNames(session_->design());
-  for (int member = 0; member <= comparisons_->size(); ++member) {
+  for (int place = 0; place <= comparisons_->size(); ++place) {
+    const int member = Comparisons::place(place);
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
     line->setFixedHeight(kMemberHeight);
@@ -431,10 +440,8 @@ void ComparePage::explain() {
                                         selection.memory, session_->units());
   out.more_title = tr("The same in the other designs");
   for (size_t member = 1; member < figure->values.size(); ++member) {
-    const QString percent = text(figure->percent(member));
-    out.more.append({Comparisons::letter(static_cast<int>(member)),
-                     figure_text(figure->kind, figure->values[member], session_->units()) +
-                         (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent)});
+    const auto of = static_cast<int>(member);
+    out.more.append({Comparisons::letter(of), compared_text(*figure, of, session_->units())});
   }
   state_->inspect(out);
 }
@@ -458,9 +465,12 @@ void ComparePage::fitHeights() {
 
 Picture ComparePage::picture() const {
   const QString name = text(session_->design().name);
-  QStringList letters{tr("A present")};
-  for (int member = 1; member <= comparisons_->size(); ++member)
-    letters << Comparisons::letter(member) + u' ' + comparisons_->all()[static_cast<size_t>(member - 1)].name;
+  QStringList letters;
+  for (int place = 0; place <= comparisons_->size(); ++place) {
+    const int member = Comparisons::place(place);
+    letters << Comparisons::letter(member) + u' ' +
+                   (member == 0 ? tr("current") : comparisons_->all()[static_cast<size_t>(member - 1)].name);
+  }
   Picture picture = bars_->picture(tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; "))),
                                    slug(name) + QStringLiteral("-compared"));
   picture.size = QSize(std::max(900, bars_->width()), bars_->fullHeight() + 60);

@@ -32,15 +32,16 @@ class DifferingKnobsModel : public TableModel {
   void setKnobs(const std::vector<ComparedKnob>& knobs, int designs);
 };
 
-// The table of all figures of all designs, with differences to the present design, absolute and in percent.
+// The table of all figures of all designs: the baseline A, the present design B, then further pinned designs.
+// For each pinned design, the present design minus the pinned one, absolute and in percent.
 class ComparisonModel : public TableModel {
   Q_OBJECT
  public:
-  enum Column { Group, Figure, Present };
+  enum Column { Group, Figure, Baseline, Present };
   // The columns of a pinned design; member is 1 or higher.
-  static int value(int member) { return Present + 3 * member - 2; }
-  static int difference(int member) { return value(member) + 1; }
-  static int percent(int member) { return value(member) + 2; }
+  static int value(int member) { return member == 1 ? Baseline : Present + 3 * (member - 1); }
+  static int difference(int member) { return Present + 3 * (member - 1) + 1; }
+  static int percent(int member) { return difference(member) + 1; }
   using TableModel::TableModel;
   void setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units);
 };

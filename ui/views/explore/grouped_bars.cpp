@@ -41,6 +41,15 @@ QString figure_text(FigureKind kind, double value, UnitSystem units) {
   return {};
 }
 
+QString compared_text(const ComparedFigure& figure, int member, UnitSystem units) {
+  const auto at = static_cast<size_t>(member);
+  const QString value = figure_text(figure.kind, figure.values[at], units),
+                percent = QString::fromStdString(figure.percent(0, at));
+  if (member == 0 || percent.isEmpty()) return value;
+  return GroupedBars::tr("%1 (%2 − %3: %4)")
+      .arg(value, Comparisons::letter(0), Comparisons::letter(member), percent);
+}
+
 GroupedBars::GroupedBars(QWidget* parent)
     : Canvas(QStringLiteral("grouped_bars"), tr("Compared designs: step time and memory by part"), parent) {}
 
@@ -90,8 +99,9 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
         const double length = most > 0 && !std::isnan(value)
                                   ? std::max(value > 0 ? 1.0 : 0.0, track * value / most)
                                   : 0;
-        row.bars.emplace_back(left + label + kLetter, y + kBetweenRows / 2 + d * kPitch + (kPitch - kBar) / 2,
-                              length, kBar);
+        const int place = designs() > 1 ? Comparisons::place(d) : d;
+        row.bars.emplace_back(left + label + kLetter,
+                              y + kBetweenRows / 2 + place * kPitch + (kPitch - kBar) / 2, length, kBar);
       }
       rows.push_back(std::move(row));
       y += rowHeight();
@@ -207,11 +217,9 @@ QString GroupedBars::tipAt(const QPointF& point) const {
     if (!row.area.contains(point)) continue;
     const ComparedFigure& figure = figures_[static_cast<size_t>(row.figure)];
     QStringList lines{QString::fromStdString(figure.label)};
-    for (int d = 0; d < designs(); ++d) {
-      const QString percent = d > 0 ? QString::fromStdString(figure.percent(static_cast<size_t>(d)))
-                                    : QString();
-      lines << of_design(d, figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
-                   (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent);
+    for (int place = 0; place < designs(); ++place) {
+      const int d = designs() > 1 ? Comparisons::place(place) : place;
+      lines << of_design(d, compared_text(figure, d, units_));
     }
     return lines.join(u'\n');
   }

@@ -1,5 +1,6 @@
 // Figures of several designs as groups of bars, in columns. Each column has one kind of figure and one scale.
-// Painted: rows have names, letters and values, which QCustomPlot's bars lack.
+// Designs stand in the order of letters. Painted: rows have names, letters and values, which QCustomPlot's
+// bars lack.
 #pragma once
 
 #include <vector>
@@ -13,6 +14,9 @@ namespace shardscape::ui {
 // "9.84 s", "61.3 GiB"; "-" if a design has no such value.
 QString figure_text(FigureKind kind, double value, UnitSystem units);
 
+// "9.84 s (B − A: -12.2 %)": of a pinned design, with the change to the present design.
+QString compared_text(const ComparedFigure& figure, int member, UnitSystem units);
+
 QString group_text(FigureGroup group);
 
 class GroupedBars : public Canvas {
@@ -23,7 +27,7 @@ class GroupedBars : public Canvas {
   struct Row {
     int group = 0, figure = 0;  // index in groups(); index in the figures of setFigures()
     QRectF area;                // with its label, in the widget
-    std::vector<QRectF> bars;   // one per design
+    std::vector<QRectF> bars;   // one per member (Comparisons::letter)
   };
   std::vector<Row> rows() const;
   const std::vector<FigureGroup>& groups() const { return groups_; }

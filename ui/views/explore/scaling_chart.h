@@ -21,7 +21,7 @@ class ScalingChart : public Canvas {
   void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode);
   // The lines of pinned designs, on the same axes.
   struct OtherDesign {
-    int member = 1;                    // 1 is design B, see Comparisons::letter
+    int member = 1;                    // 1 is the first pinned design, see Comparisons::letter
     std::vector<ScalePoint> lines[2];  // by Line
   };
   void setComparedDesigns(std::vector<OtherDesign> others);

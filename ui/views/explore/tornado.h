@@ -21,7 +21,7 @@ class Tornado : public Canvas {
                       UnitSystem units);
   // The same knobs of pinned designs, as thin bars below.
   struct OtherDesign {
-    int member = 1;  // 1 is design B, see Comparisons::letter
+    int member = 1;  // 1 is the first pinned design, see Comparisons::letter
     std::shared_ptr<const Sensitivity> sensitivity;
   };
   void setComparedDesigns(std::vector<OtherDesign> others);

@@ -27,7 +27,7 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage);
 
 // The memory of a pinned design, on the stage at the same relative place of its pipeline.
 struct ComparedMemory {
-  int member = 1;  // 1 is design B, see Comparisons::letter
+  int member = 1;  // 1 is the first pinned design, see Comparisons::letter
   int stage = 0;
   std::vector<MemoryPoint> points;
   int64_t capacity = 0;  // of the pinned design's accelerator; 0: unknown

@@ -26,7 +26,7 @@ class ServingCanvas : public Canvas {
   };
   // The sweep of a pinned design, and the design's own figures if its mode is the shown phase.
   struct OtherDesign {
-    int member = 1;  // 1 is design B, see Comparisons::letter
+    int member = 1;  // 1 is the first pinned design, see Comparisons::letter
     std::shared_ptr<const ServingSweep> sweep;
     std::optional<Present> itself;
   };

@@ -16,8 +16,8 @@ class BreakdownBar : public Canvas {
  public:
   explicit BreakdownBar(QWidget* parent = nullptr);
   void setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step);
-  // The steps of compared designs, as thinner bars below on the same scale. member: 1 is design B, see
-  // Comparisons::letter.
+  // The steps of compared designs, as thinner bars below on the same scale. member: 1 is the first pinned
+  // design, see Comparisons::letter.
   struct OtherDesign {
     int member = 1;
     std::array<double, kTimeCategoryCount> seconds{};

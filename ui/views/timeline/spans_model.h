@@ -18,7 +18,7 @@ class SpansModel : public TableModel {
 
   using TableModel::TableModel;
   struct OtherDesign {
-    int member = 1;  // 1 is design B, see Comparisons::letter
+    int member = 1;  // 1 is the first pinned design, see Comparisons::letter
     std::shared_ptr<const Lanes> lanes;
   };
   // The columns of a compared design (index from 0): duration, difference, difference in percent.

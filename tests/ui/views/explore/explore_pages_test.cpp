@@ -51,13 +51,19 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
   QCOMPARE(step->values[0], w.session.estimate()->simulation->step_seconds);
   QVERIFY(std::abs(step->values[1] / w.page().rows()->point(0).evaluation.step_seconds - 1) < 0.01);
   QCOMPARE(step->values[3], compared(before).simulation->step_seconds);
-  // For each pinned design, the table has the difference to the present design, and the same in percent.
+  // For each pinned design, the table has the present design minus the pinned one, and the same in percent.
   const QAbstractItemModelTester tester(page.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
   QCOMPARE(page.model()->rowCount(), static_cast<int>(figures.size()));
   QCOMPARE(page.model()->columnCount(), 3 + 3 * 3);
+  const auto heading = [&](int column) {
+    return page.model()->headerData(column, Qt::Horizontal).toString();
+  };
+  QCOMPARE(heading(ComparisonModel::Present), QString("B\ncurrent"));
+  QCOMPARE(heading(ComparisonModel::difference(1)), QString("B − A\ncurrent minus pinned"));
+  QCOMPARE(heading(ComparisonModel::difference(2)), QString("B − C\ncurrent minus pinned"));
   const auto row = static_cast<int>(step - figures.begin());
   for (int member = 1; member <= 3; ++member) {
-    const double by = step->values[static_cast<size_t>(member)] - step->values[0];
+    const double base = step->values[static_cast<size_t>(member)], by = step->values[0] - base;
     QVERIFY(std::abs(page.model()
                          ->index(row, ComparisonModel::difference(member))
                          .data(TableModel::SortRole)
@@ -66,23 +72,29 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
     QVERIFY(
         std::abs(
             page.model()->index(row, ComparisonModel::percent(member)).data(TableModel::RawRole).toDouble() -
-            100 * by / step->values[0]) < 1e-6);
+            100 * by / base) < 1e-6);
     // Better and worse differ by colour and by sign.
-    const Verdict verdict = step->verdict(static_cast<size_t>(member));
+    const Verdict verdict = step->verdict(0, static_cast<size_t>(member));
     const QModelIndex cell = page.model()->index(row, ComparisonModel::difference(member));
     QCOMPARE(cell.data(TableModel::GoodRole).toBool(), verdict == Verdict::Better);
     QCOMPARE(cell.data(TableModel::AlarmRole).toBool(), verdict == Verdict::Worse);
     QCOMPARE(cell.data().toString().startsWith("✓ "), verdict == Verdict::Better);
     QCOMPARE(cell.data().toString().startsWith("✗ "), verdict == Verdict::Worse);
-    QCOMPARE(page.model()->headerData(ComparisonModel::value(member), Qt::Horizontal).toString(),
-             Comparisons::letter(member));
+    QCOMPARE(heading(ComparisonModel::value(member)), Comparisons::letter(member) + "\npinned");
+    QCOMPARE(page.model()->index(row, ComparisonModel::value(member)).data(TableModel::SortRole).toDouble(),
+             base);
   }
   // All bars have one scale. Bars and their values do not overlap.
   for (const GroupedBars::Row& of : page.bars()->rows()) {
     const ComparedFigure& f = figures[static_cast<size_t>(of.figure)];
     QCOMPARE(of.bars.size(), size_t{4});
+    for (int place = 1; place < 4; ++place) {  // the bars stand in the order of letters
+      const auto above = static_cast<size_t>(Comparisons::place(place - 1)),
+                 below = static_cast<size_t>(Comparisons::place(place));
+      QVERIFY(of.bars[below].top() - of.bars[above].top() >=
+              QFontMetrics(Theme::instance().uiFont(11)).ascent());
+    }
     for (size_t d = 1; d < of.bars.size(); ++d) {
-      QVERIFY(of.bars[d].top() - of.bars[d - 1].top() >= QFontMetrics(Theme::instance().uiFont(11)).ascent());
       if (of.bars[0].width() > 20 && f.values[d] > 0)
         QVERIFY(std::abs(of.bars[d].width() / of.bars[0].width() - f.values[d] / f.values[0]) <
                 0.1 * f.values[d] / f.values[0] + 0.05);
@@ -246,7 +258,7 @@ class ExplorePagesTest : public QObject {
 
     // A pinned design can become the present one, by mouse and with undo, and can be removed. One design more
     // than the limit is refused.
-    QTest::mouseClick(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("take_compared"),
+    QTest::mouseClick(page.findChild<QWidget*>("member_A")->findChild<QPushButton*>("take_compared"),
                       Qt::LeftButton);
     QTRY_COMPARE(w.session.design(), best);
     w.session.undoStack()->undo();
@@ -267,6 +279,32 @@ class ExplorePagesTest : public QObject {
     QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());
   }
 
+  // A person pins a design, then edits. The pinned design is the baseline A, and a gain shows as a gain.
+  void aGainOfTheEditIsAGain() {
+    ExploreWindow w;
+    w.session.waitForEstimate();
+    const double before = w.session.estimate()->simulation->step_seconds;
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    w.session.setKnob("batch", QString::number(w.session.design().workload.batch / 2));
+    w.session.waitForEstimate();
+    const double after = w.session.estimate()->simulation->step_seconds;
+    QVERIFY(after < before);
+    w.main.actions().side_by_side->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready(), 30'000);
+    ComparePage& page = *w.view().compare();
+    const auto step = std::find_if(page.figures().begin(), page.figures().end(),
+                                   [](const ComparedFigure& f) { return f.id == "step_seconds"; });
+    QVERIFY(step != page.figures().end());
+    const auto cell = [&](int column) {
+      return page.model()->index(static_cast<int>(step - page.figures().begin()), column);
+    };
+    QCOMPARE(cell(ComparisonModel::Baseline).data(TableModel::SortRole).toDouble(), before);
+    QCOMPARE(cell(ComparisonModel::Present).data(TableModel::SortRole).toDouble(), after);
+    QCOMPARE(cell(ComparisonModel::difference(1)).data(TableModel::SortRole).toDouble(), after - before);
+    QVERIFY(cell(ComparisonModel::difference(1)).data().toString().startsWith("✓ -"));
+    QVERIFY(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("pin_now"));  // the present design
+  }
+
   // An invalid pinned design shows its problem. The others have numbers.
   void comparesWithOneThatCannotRun() {
     ExploreWindow w;
@@ -278,7 +316,7 @@ class ExplorePagesTest : public QObject {
     QTRY_VERIFY(w.session.comparisons()->ready());
     QVERIFY(!page.figures().empty());
     for (const ComparedFigure& f : page.figures()) QVERIFY(std::isnan(f.values[1]));
-    const auto labels = page.findChild<QWidget*>("member_B")->findChildren<QLabel*>();
+    const auto labels = page.findChild<QWidget*>("member_A")->findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(),
                         [](const QLabel* label) { return label->text().contains("cannot run"); }));
   }

@@ -414,9 +414,9 @@ class ServingTest : public QObject {
     const ServingSweep expected = sweep(narrow, {64}, {4096});
     QCOMPARE(w.chart().others().front().member, 1);
     QVERIFY(w.chart().others().front().itself);
-    QVERIFY(w.chart().tip(at).contains("\nB: TPOT "));
+    QVERIFY(w.chart().tip(at).contains("\nA: TPOT "));
     const int columns = w.serving().model()->columnCount();
-    QCOMPARE(w.serving().model()->headerData(columns - 3, Qt::Horizontal).toString(), QString("B tokens/s"));
+    QCOMPARE(w.serving().model()->headerData(columns - 3, Qt::Horizontal).toString(), QString("A tokens/s"));
     QCOMPARE(w.serving().model()->index(at, columns - 3).data(TableModel::SortRole).toDouble(),
              expected.points.front().decode.figures.tokens_per_gpu);
     w.session.comparisons()->clear();

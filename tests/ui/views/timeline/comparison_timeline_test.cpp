@@ -120,7 +120,7 @@ class ComparisonTimelineTest : public QObject {
     // The tip of a box shows the matching boxes of all designs. A click on a box of the pinned design selects
     // the matching span of the present design, and the inspector shows both.
     const QString tip = canvas.tipAt(box.center());
-    QVERIFY2(tip.startsWith("B: Backward, microbatch 0"), qPrintable(tip));
+    QVERIFY2(tip.startsWith("A: Backward, microbatch 0"), qPrintable(tip));
     QCOMPARE(same, view.lanes()->of_action(3, Pass::Backward, 0, 0));  // the last stages match
     const QString said = matchingItemText(*below.lanes, theirs, *view.lanes(), same);
     QVERIFY2(tip.contains("\nA: " + said), qPrintable(tip));
@@ -128,10 +128,10 @@ class ComparisonTimelineTest : public QObject {
     QCOMPARE(canvas.selected(), theirs);
     QCOMPARE(state.selection().kind, SelectionKind::Span);
     QCOMPARE(view.lanes()->of_span(state.selection().stage, state.selection().span), same);
-    QVERIFY(state.inspection().title.startsWith("B: Backward"));
-    QCOMPARE(more_of(state, "A"), said);
+    QVERIFY(state.inspection().title.startsWith("A: Backward"));
+    QCOMPARE(more_of(state, "B"), said);
     QVERIFY(state.inspection().links.isEmpty());  // links could only lead into the present design
-    QVERIFY(canvas.accessibleDescription().contains("A: "));
+    QVERIFY(canvas.accessibleDescription().contains("B: "));
 
     // Up and Down move from row to row, also from design to design.
     QTest::keyClick(&canvas, Qt::Key_Up);
@@ -219,7 +219,7 @@ class ComparisonTimelineTest : public QObject {
       QCOMPARE(a.pass, b.pass);
       QCOMPARE(takes.toDouble(), b.end - b.begin);
       QVERIFY(std::abs(model.index(row, SpansModel::difference(0)).data(TableModel::SortRole).toDouble() -
-                       (b.end - b.begin - a.end + a.begin)) < 1e-12);
+                       (a.end - a.begin - b.end + b.begin)) < 1e-12);
     }
     const auto all = matchingItems(*view.lanes(), state.stage(), *below.lanes);
     for (int row = 0; row < model.rowCount(); ++row)
