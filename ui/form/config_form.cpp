@@ -287,6 +287,7 @@ void ConfigForm::setGpus(const QString& number) {
 }
 
 void ConfigForm::focusKnob(const QString& id) {
+  if (id == QLatin1String(kGpusField)) return focusGpus();
   KnobRow* wanted = row(id);
   if (!wanted) return;
   if (!wanted->isVisibleTo(this)) filter_->clear();

@@ -27,7 +27,7 @@ class ConfigForm : public QWidget {
  public:
   explicit ConfigForm(Session* session, QWidget* parent = nullptr);
   void focusFilter();
-  void focusKnob(const QString& id);  // clears the filter if it hides the knob
+  void focusKnob(const QString& id);  // or kGpusField; clears the filter if it hides the field
   void focusGpus();
   void setGpus(const QString& number);  // dp follows, or the field says what is wrong
   KnobRow* row(const QString& id) const;

@@ -7,10 +7,12 @@
 #include <QScopedValueRollback>
 #include <QVBoxLayout>
 #include <numeric>
+#include <utility>
 
 #include "base/units.h"
 #include "design/limits.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/select_on_click.h"
 #include "ui/toolkit/theme.h"
@@ -94,7 +96,7 @@ GpusRow::GpusRow(Session* session, QWidget* parent)
 
 void GpusRow::refresh() {
   if (typing_) return;
-  issue_->setVisible(false);
+  accept();
   const QString text = number(session_->design().world());
   if (line_->text() != text) line_->setText(text);
 }
@@ -117,16 +119,27 @@ void GpusRow::apply() {
   const qlonglong gpus = QString(line_->text()).remove(',').remove(' ').toLongLong(&is_number);
   const Design& design = session_->design();
   if (!is_number || gpus < 1 || gpus > kMaxWorld)
-    return refuse(tr("\"%1\" is not a number of GPUs").arg(line_->text()),
-                  tr("a whole number from 1 to %1").arg(number(kMaxWorld)), nullptr);
+    return refuse({ProblemCode::NotANumber, kGpusField,
+                   tr("\"%1\" is not a number of GPUs").arg(line_->text()).toStdString(),
+                   tr("a whole number from 1 to %1").arg(number(kMaxWorld)).toStdString()});
   const ParallelSpec& p = design.parallel;
   const int64_t replica = p.tp * p.cp * p.pp;
   if (gpus % replica != 0 && !changes_layout_) {
-    const Design fixed = designOnGpus(design, gpus);
-    return refuse(tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)),
-                  tr("a multiple of %1").arg(number(replica)), &fixed);
+    const ParallelSpec fixed = designOnGpus(design, gpus).parallel;
+    Fix fix{tr("set tp %1, cp %2, pp %3, dp %4")
+                .arg(number(fixed.tp), number(fixed.cp), number(fixed.pp), number(fixed.dp))
+                .toStdString(),
+            {}};
+    for (const auto& [id, degree] :
+         {std::pair{"tp", fixed.tp}, {"cp", fixed.cp}, {"pp", fixed.pp}, {"dp", fixed.dp}})
+      fix.settings.emplace_back(id, std::to_string(degree));
+    return refuse({ProblemCode::NoLayoutForRanks,
+                   kGpusField,
+                   tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)).toStdString(),
+                   tr("a multiple of %1").arg(number(replica)).toStdString(),
+                   {fix}});
   }
-  issue_->setVisible(false);
+  accept();
   const QScopedValueRollback applying(applying_, true);  // the text stays as it is typed
   if (gpus % replica == 0)
     session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
@@ -134,16 +147,23 @@ void GpusRow::apply() {
     session_->setDesign(designOnGpus(design, gpus), tr("set GPUs"));
 }
 
-void GpusRow::refuse(const QString& what, const QString& accepted, const Design* fixed) {
-  if (!fixed) return issue_->show(what, accepted, {}, {});
-  const ParallelSpec& p = fixed->parallel;
-  const QString label = tr("Set tp %1, cp %2, pp %3, dp %4")
-                            .arg(number(p.tp), number(p.cp), number(p.pp), number(p.dp));
-  issue_->show(what, accepted, label, [this, design = *fixed] {
-    typing_ = false;
-    session_->setDesign(design, tr("set GPUs"));
-    refresh();
-  });
+void GpusRow::accept() {
+  issue_->setVisible(false);
+  if (std::exchange(refused_, false)) session_->dropRejected(kGpusField);
+}
+
+void GpusRow::refuse(const Problem& problem) {
+  const QString what = QString::fromStdString(problem.what),
+                accepted = QString::fromStdString(problem.accepted);
+  if (problem.fixes.empty())
+    issue_->show(what, accepted, {}, {});
+  else
+    issue_->show(what, accepted, capitalized(QString::fromStdString(problem.fixes.front().label)),
+                 [this, fix = problem.fixes.front()] { session_->applyFix(fix); });
+  // The field of the first design stands in a dialog that shows no verdict.
+  if (changes_layout_) return;
+  refused_ = true;
+  session_->reject(kGpusField, problem);
 }
 
 bool GpusRow::eventFilter(QObject* watched, QEvent* event) {

@@ -4,6 +4,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "base/problem.h"
 #include "design/design.h"
 
 class QLineEdit;
@@ -32,12 +33,14 @@ class GpusRow : public QWidget {
 
  private:
   void apply();
-  void refuse(const QString& what, const QString& accepted, const Design* fixed);
+  void accept();
+  void refuse(const Problem& problem);
   Session* session_;
   QLineEdit* line_;
   IssueLine* issue_;
   QTimer pause_;  // a number may be half typed
   bool typing_ = false, changes_layout_ = false;
+  bool refused_ = false;   // the session knows that this field refuses its text
   bool applying_ = false;  // the change of the design is this field's
 };
 

@@ -120,9 +120,15 @@ const Simulation* Session::simulationOf(const Report& report) const {
   return nullptr;
 }
 
-bool Session::hasRejectedText() const {
-  return std::any_of(typed_.begin(), typed_.end(),
-                     [](const auto& typed) { return typed.second.problem.has_value(); });
+void Session::reject(const QString& field, const Problem& problem) {
+  typed_[field] = {{}, problem};
+  Q_EMIT rejectedChanged();
+}
+
+QString Session::rejectedField() const {
+  const auto found = std::find_if(typed_.begin(), typed_.end(),
+                                  [](const auto& typed) { return typed.second.problem.has_value(); });
+  return found == typed_.end() ? QString() : found->first;
 }
 
 void Session::revertTyping(const QString& id) {

@@ -28,6 +28,8 @@ namespace shardscape::ui {
 class MemoryAdvisor;
 class Comparisons;
 
+inline constexpr const char* kGpusField = "gpus";  // the field of the form that is no knob: it sets dp
+
 class Session : public QObject {
   Q_OBJECT
  public:
@@ -65,7 +67,11 @@ class Session : public QObject {
   // As setKnob(), for typed text. A rejected text stays a problem until an accepted text replaces it or the
   // person reverts it.
   void typeKnob(const QString& id, const QString& text);
-  bool hasRejectedText() const;  // some field has a rejected text, so the results are of an earlier text
+  // As typeKnob(), for a text that the field itself refuses: field is its id, for example kGpusField.
+  void reject(const QString& field, const Problem& problem);
+  // The first field with a rejected text; empty: none. The results are then of an earlier text.
+  QString rejectedField() const;
+  bool hasRejectedText() const { return !rejectedField().isEmpty(); }
   const Problem* rejected(const QString& id) const;  // the problem of the typed text; nullptr: no problem
   // The problem of the knob: of its typed text, else an error of the design, else a note; nullptr: none.
   const Problem* problemOf(const QString& id) const;

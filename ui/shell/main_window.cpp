@@ -306,6 +306,7 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(actions_.find_layout, &QAction::triggered, verdict_, &VerdictStrip::findLayout);
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
+  connect(verdict_, &VerdictStrip::fieldRequested, problems_, &ProblemsPanel::knobRequested);
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
     actions_.form->setChecked(true);
     form_->focusKnob(id);

@@ -2,6 +2,7 @@
 
 #include "design/knobs/knobs.h"
 #include "ui/session/memory_problem.h"
+#include "ui/session/session.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/icons.h"
@@ -17,6 +18,7 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 QString problemPlace(const Problem& problem) {
   const Knob* knob = find_knob(problem.where);
   if (knob) return knobName(*knob);
+  if (problem.where == kGpusField) return ProblemsModel::tr("GPUs");
   return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
 }
 

@@ -19,6 +19,7 @@
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
 #include "ui/shell/layout_popup.h"
+#include "ui/shell/problems_model.h"
 #include "ui/shell/verdict_cell.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/elided_label.h"
@@ -82,6 +83,13 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->setSpacing(9);
   layout->addWidget(icon_);
   layout->addWidget(verdict_);
+  field_ = new QPushButton(this);
+  field_->setObjectName("rejected_field");
+  field_->setProperty("link", true);
+  field_->setCursor(Qt::PointingHandCursor);
+  field_->setVisible(false);
+  connect(field_, &QPushButton::clicked, this, [this] { Q_EMIT fieldRequested(session_->rejectedField()); });
+  layout->addWidget(field_);
   layout->addSpacing(11);
   layout->addWidget(figures_, 1);
   layout->addWidget(makeLayoutPart());
@@ -125,6 +133,18 @@ QWidget* VerdictStrip::makeLayoutPart() {
   return part;
 }
 
+// The link to the field whose text is rejected. The figures are those of the last valid design.
+void VerdictStrip::showRejected(bool shown) {
+  field_->setVisible(shown);
+  verdict_->setToolTip({});
+  if (!shown) return;
+  const Problem& problem = *session_->rejected(session_->rejectedField());
+  field_->setText(tr("Go to %1").arg(problemPlace(problem)));
+  const QString tip = tr("%1. The figures are of the last valid design.").arg(text_of(problem.what));
+  field_->setToolTip(tip);
+  verdict_->setToolTip(tip);
+}
+
 void VerdictStrip::findLayout() { layouts_->open(); }
 
 void VerdictStrip::showDistance() {
@@ -148,14 +168,15 @@ void VerdictStrip::refresh() {
   const Colors& colors = Theme::instance().colors();
   const std::shared_ptr<const Report> report = session_->report();
   figures_->setVisible(report != nullptr);
+  // A rejected text that stays in a field counts as a design that cannot be built.
+  const bool rejected = session_->hasRejectedText() && staleness_->stale();
+  showRejected(rejected);
   showDistance();
   if (report) {
     showMemory();
     showTime();
   }
-  // A rejected text that stays in a field counts as a design that cannot be built.
-  if ((!session_->computing() && !session_->current()) ||
-      (session_->hasRejectedText() && staleness_->stale())) {
+  if ((!session_->computing() && !session_->current()) || rejected) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;

@@ -32,10 +32,12 @@ class VerdictStrip : public QWidget {
   LayoutFinder* finder() const { return finder_; }
   LayoutPopup* layouts() const { return layouts_; }
   QPushButton* layoutButton() const { return find_; }
-  QString distance() const;  // from the best layout found; empty if unknown
+  QPushButton* fieldButton() const { return field_; }  // visible while a field has a rejected text
+  QString distance() const;                            // from the best layout found; empty if unknown
 
  Q_SIGNALS:
   void problemsRequested();
+  void fieldRequested(const QString& id);  // the field with the rejected text
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
@@ -44,6 +46,7 @@ class VerdictStrip : public QWidget {
  private:
   void refresh();
   QWidget* makeLayoutPart();
+  void showRejected(bool shown);
   void showDistance();
   void showMemory();
   void showTime();
@@ -58,7 +61,7 @@ class VerdictStrip : public QWidget {
   VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_, *cost_;
   QWidget* figures_;
   LayoutFinder* finder_;
-  QPushButton* find_;
+  QPushButton *field_, *find_;
   ElidedLabel* distance_;
   LayoutPopup* layouts_;
   Staleness* staleness_;

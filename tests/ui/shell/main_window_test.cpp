@@ -21,6 +21,7 @@
 #include "design/document.h"
 #include "offscreen.h"
 #include "ui/form/config_form.h"
+#include "ui/form/gpus_row.h"
 #include "ui/form/knob_row.h"
 #include "ui/inspector/design_summary.h"
 #include "ui/inspector/inspection_text.h"
@@ -243,6 +244,47 @@ class MainWindowTest : public WindowTest {
     QTest::keyClick(batch, Qt::Key_Escape);
     QTRY_COMPARE(window_->verdictStrip()->verdict(), before);
     QTRY_VERIFY(!figuresArePale());
+  }
+
+  // A number of GPUs without a layout is refused. The verdict says so, and leads to the field.
+  void aRefusedNumberOfGpusHasNoVerdict() {
+    session_->waitForEstimate();
+    const QString before = window_->verdictStrip()->verdict();
+    QVERIFY(before == "Fits" || before == "Does not fit");
+    QPushButton* link = window_->verdictStrip()->fieldButton();
+    QVERIFY(!link->isVisible());
+    window_->form()->focusGpus();
+    QLineEdit* gpus = window_->form()->gpus()->field();
+    QTest::keyClicks(gpus, "6");  // tp 2 and pp 2 need a multiple of 4
+    press(Qt::Key_Return);
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
+    QVERIFY(figuresArePale());
+    QVERIFY(link->isVisible());
+    QCOMPARE(link->text(), QString("Go to GPUs"));
+    QVERIFY2(link->toolTip().contains("6 GPUs are not a multiple"), qPrintable(link->toolTip()));
+    // The list of problems has the problem with its fix.
+    const std::vector<Problem> problems = session_->allProblems();
+    QVERIFY(!problems.empty());
+    QCOMPARE(problems.front().code, ProblemCode::NoLayoutForRanks);
+    QCOMPARE(problems.front().fixes.size(), size_t{1});
+    QCOMPARE(problemPlace(problems.front()), QString("GPUs"));
+    focused("batch");
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));  // the text stays in the field
+    QTest::mouseClick(link, Qt::LeftButton);
+    QCOMPARE(window_->focusWidget(), static_cast<QWidget*>(gpus));
+    QTest::keyClick(gpus, Qt::Key_Escape);
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), before);
+    QTRY_VERIFY(!figuresArePale());
+    QVERIFY(!link->isVisible());
+    // The fix of the list of problems changes the design and the field.
+    gpus->selectAll();
+    QTest::keyClicks(gpus, "6");
+    press(Qt::Key_Return);
+    QVERIFY(session_->hasRejectedText());
+    session_->applyFix(session_->allProblems().front().fixes.front());
+    QCOMPARE(session_->design().world(), 6);
+    QVERIFY(!session_->hasRejectedText());
+    QCOMPARE(gpus->text(), QString("6"));
   }
 
   // For another thing the inspector scrolls to the top. For the same thing with other numbers it keeps its
