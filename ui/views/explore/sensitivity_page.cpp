@@ -1,5 +1,6 @@
 #include "ui/views/explore/sensitivity_page.h"
 
+#include <QAction>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -247,14 +248,13 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     sensitivity_model_ = new SensitivityModel(this);
     table_->setAccessibleName(tr("Table: every single change"));
     table_->setTable(sensitivity_model_);
+    makeRowsApply();
     connect(tornado_, &Tornado::rowSelected, this, &SensitivityPage::explainChange);
     connect(tornado_, &Tornado::makeCurrentRequested, this, [this](int row) {
-      if (const Neighbour* best = tornado_->best(row)) {
-        const Knob& knob = *result_->sensitivity
-                                ->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)]
-                                .knob;
-        Q_EMIT makeCurrentRequested(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
-      }
+      if (const Neighbour* best = tornado_->best(row))
+        apply(
+            result_->sensitivity->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)],
+            *best);
     });
   } else {
     chart_ = new ScalingChart(this);
@@ -284,6 +284,33 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
   connect(session_, &Session::reportChanged, this, &SensitivityPage::refresh);
   connect(session_, &Session::unitsChanged, this, &SensitivityPage::fill);
   fill();
+}
+
+// By double click, by Enter, and in the context menu of the table.
+void SensitivityPage::makeRowsApply() {
+  auto* action = new QAction(tr("Apply this change"), table_);
+  action->setObjectName(QStringLiteral("apply_change"));
+  action->setShortcuts({Qt::Key_Return, Qt::Key_Enter});
+  action->setShortcutContext(Qt::WidgetShortcut);
+  table_->insertAction(table_->actions().value(0), action);
+  table_->setAccessibleDescription(tr("Enter applies the change of the row"));
+  const auto apply_at = [this](const QModelIndex& index) {
+    if (index.isValid()) applyRow(table_->sorted()->mapToSource(index).row());
+  };
+  connect(action, &QAction::triggered, this, [this, apply_at] { apply_at(table_->currentIndex()); });
+  connect(table_, &QTableView::doubleClicked, this, apply_at);
+}
+
+void SensitivityPage::applyRow(int row) {
+  for (const KnobSensitivity& knob : result_->sensitivity->knobs) {
+    const auto changes = static_cast<int>(knob.neighbours.size());
+    if (row < changes) return apply(knob, knob.neighbours[static_cast<size_t>(row)]);
+    row -= changes;
+  }
+}
+
+void SensitivityPage::apply(const KnobSensitivity& knob, const Neighbour& change) {
+  Q_EMIT makeCurrentRequested(Design(change.design), tr("set %1").arg(text(knob.knob->label).toLower()));
 }
 
 void SensitivityPage::refresh() {
@@ -415,7 +442,7 @@ void SensitivityPage::fill() {
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
   const QString lead =
       kind_ == Kind::Sensitivity
-          ? tr("One setting changes at a time. A double click on a bar applies its best change")
+          ? tr("One setting changes at a time. A double click on a bar or a row applies the change")
           : tr("The current design with more or fewer replicas. Efficiency is relative to the smallest size");
   const bool searching = any && kind_ == Kind::Scaling && with_best_ && !lines_ready_;
   intro_->setText(searching                     ? tr("%1; the best layouts are being searched").arg(lead)

@@ -78,7 +78,10 @@ class SensitivityPage : public ViewPage {
   QWidget* makeLines();
   void fillLinesMenu();
   void computeLines();
-  void makeBestCurrent(int row);           // of the table
+  void makeBestCurrent(int row);  // of the table
+  void makeRowsApply();
+  void applyRow(int row);  // of the table of changes
+  void apply(const KnobSensitivity& knob, const Neighbour& change);
   void explainChange(int row);             // of the tornado; -1: none
   void explainPoint(int line, int point);  // of the scaling chart
   void fill();

@@ -279,32 +279,6 @@ class ExplorePagesTest : public QObject {
     QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());
   }
 
-  // A person pins a design, then edits. The pinned design is the baseline A, and a gain shows as a gain.
-  void aGainOfTheEditIsAGain() {
-    ExploreWindow w;
-    w.session.waitForEstimate();
-    const double before = w.session.estimate()->simulation->step_seconds;
-    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
-    w.session.setKnob("batch", QString::number(w.session.design().workload.batch / 2));
-    w.session.waitForEstimate();
-    const double after = w.session.estimate()->simulation->step_seconds;
-    QVERIFY(after < before);
-    w.main.actions().side_by_side->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready(), 30'000);
-    ComparePage& page = *w.view().compare();
-    const auto step = std::find_if(page.figures().begin(), page.figures().end(),
-                                   [](const ComparedFigure& f) { return f.id == "step_seconds"; });
-    QVERIFY(step != page.figures().end());
-    const auto cell = [&](int column) {
-      return page.model()->index(static_cast<int>(step - page.figures().begin()), column);
-    };
-    QCOMPARE(cell(ComparisonModel::Baseline).data(TableModel::SortRole).toDouble(), before);
-    QCOMPARE(cell(ComparisonModel::Present).data(TableModel::SortRole).toDouble(), after);
-    QCOMPARE(cell(ComparisonModel::difference(1)).data(TableModel::SortRole).toDouble(), after - before);
-    QVERIFY(cell(ComparisonModel::difference(1)).data().toString().startsWith("✓ -"));
-    QVERIFY(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("pin_now"));  // the present design
-  }
-
   // An invalid pinned design shows its problem. The others have numbers.
   void comparesWithOneThatCannotRun() {
     ExploreWindow w;
@@ -356,6 +330,43 @@ class ExplorePagesTest : public QObject {
                       Qt::LeftButton);
     for (const Tornado::Row& row : tornado.rows())
       QCOMPARE(row.high, static_cast<double>(expected->knobs[static_cast<size_t>(row.knob)].most_memory));
+  }
+
+  // A row of the table applies its change, as one undo step: by double click, by Enter and in the context
+  // menu.
+  void rowsOfTheSensitivityApply() {
+    ExploreWindow w;
+    w.view().showPage(ExploreView::SensitivityTab);
+    SensitivityPage& page = *w.view().sensitivity();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    ChartTable& table = *page.table();
+    table.sortByColumn(0, Qt::DescendingOrder);  // rows of the table and of the model differ
+    const Design was = w.session.design();
+    const auto expected = sensitivity(was);
+    std::vector<Design> changes;
+    for (const KnobSensitivity& knob : expected->knobs)
+      for (const Neighbour& change : knob.neighbours) changes.push_back(change.design);
+    QCOMPARE(table.model()->rowCount(), static_cast<int>(changes.size()));
+    auto* action = page.findChild<QAction*>("apply_change");
+    QVERIFY(action && table.actions().contains(action));
+    const int steps = w.session.undoStack()->index();
+    for (const int way : {0, 1, 2}) {
+      const QModelIndex index = table.model()->index(1 + way, 0);
+      const Design& wanted = changes[static_cast<size_t>(table.sorted()->mapToSource(index).row())];
+      table.setFocus();
+      table.setCurrentIndex(index);
+      table.scrollTo(index);
+      const QPoint at = table.visualRect(index).center();
+      if (way == 0) QTest::mouseDClick(table.viewport(), Qt::LeftButton, {}, at);
+      if (way == 1) QTest::keyClick(&table, Qt::Key_Return);
+      if (way == 2) action->trigger();
+      QCOMPARE(w.session.design(), wanted);
+      QCOMPARE(w.session.undoStack()->index(), steps + 1);
+      w.session.undoStack()->undo();
+      QCOMPARE(w.session.design(), was);
+      w.session.waitForReport();
+      QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    }
   }
 
   void changesFillATallWindow() {

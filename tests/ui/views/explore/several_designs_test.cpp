@@ -163,6 +163,32 @@ class SeveralDesignsTest : public QObject {
     QTest::mouseClick(show, Qt::LeftButton);
     QVERIFY(w.view().compare()->isVisible());
   }
+
+  // A person pins a design, then edits. The pinned design is the baseline A, and a gain shows as a gain.
+  void aGainOfTheEditIsAGain() {
+    ExploreWindow w;
+    w.session.waitForEstimate();
+    const double before = w.session.estimate()->simulation->step_seconds;
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    w.session.setKnob("batch", QString::number(w.session.design().workload.batch / 2));
+    w.session.waitForEstimate();
+    const double after = w.session.estimate()->simulation->step_seconds;
+    QVERIFY(after < before);
+    w.main.actions().side_by_side->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready(), 30'000);
+    ComparePage& page = *w.view().compare();
+    const auto step = std::find_if(page.figures().begin(), page.figures().end(),
+                                   [](const ComparedFigure& f) { return f.id == "step_seconds"; });
+    QVERIFY(step != page.figures().end());
+    const auto cell = [&](int column) {
+      return page.model()->index(static_cast<int>(step - page.figures().begin()), column);
+    };
+    QCOMPARE(cell(ComparisonModel::Baseline).data(TableModel::SortRole).toDouble(), before);
+    QCOMPARE(cell(ComparisonModel::Present).data(TableModel::SortRole).toDouble(), after);
+    QCOMPARE(cell(ComparisonModel::difference(1)).data(TableModel::SortRole).toDouble(), after - before);
+    QVERIFY(cell(ComparisonModel::difference(1)).data().toString().startsWith("✓ -"));
+    QVERIFY(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("pin_now"));  // the present design
+  }
 };
 
 QTEST_MAIN(SeveralDesignsTest)
