@@ -14,6 +14,7 @@
 #include "app/cli/text.h"
 #include "explore/comparison.h"
 #include "explore/study.h"
+#include "report/campaign_report.h"
 
 namespace shardscape {
 namespace {
@@ -162,11 +163,13 @@ int run(const Arguments& arguments) {
   tell_apart(names, paths);
   const auto knobs = compare_knobs(designs);
   const auto figures = compare_figures(compared_designs);
+  std::vector<ClusterSpec> clusters;
+  for (const Design& design : designs) clusters.push_back(design.cluster);
   if (arguments.has("--json"))
     std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace)
               << "\n";
   else
-    std::cout << compare_text(names, knobs, figures);
+    std::cout << compare_text(names, knobs, figures) << missing_costs_text(clusters);
   return kDone;
 }
 

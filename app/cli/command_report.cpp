@@ -66,7 +66,7 @@ int run(const Arguments& arguments) {
                            row_times_text(report, *simulation) +
                            running_cost_text(running_cost(report.design.cluster, report.ranks,
                                                           simulation->tokens_per_second)) +
-                           inference_text(report, *simulation));
+                           missing_costs_text({report.design.cluster}) + inference_text(report, *simulation));
   if (const auto note = pass_times_note(report, *simulation)) print_problem(*note);
   return kDone;
 }

@@ -18,6 +18,7 @@
 #include "explore/layout.h"
 #include "explore/scaling_lines.h"
 #include "explore/sensitivity.h"
+#include "report/campaign_report.h"
 
 namespace shardscape {
 namespace {
@@ -228,7 +229,8 @@ std::variant<std::vector<ScalingLine>, int> compared_lines(const Arguments& argu
 
 std::string line_text(const ScalingLine& line) {
   return (line.on ? "\n" + variant_label(*line.on) + "\n" : on_machine(line.design)) +
-         scaling_text(line.points) + (line.best.empty() ? "" : best_text(line.best));
+         scaling_text(line.points) + missing_costs_text({line.design.cluster}) +
+         (line.best.empty() ? "" : best_text(line.best));
 }
 
 int run_scaling(const Arguments& arguments) {

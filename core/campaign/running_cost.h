@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "design/cluster.h"
 
@@ -17,5 +19,14 @@ struct RunningCost {
 // draws (Operation::site_watts) instead of the price: boards at their limit, hosts and PUE. A node of 8 H100
 // takes 8.4 kW in training, its boards at their limit 5.6 kW (arXiv 2412.08602).
 RunningCost running_cost(const ClusterSpec& cluster, int64_t accelerators, double tokens_per_second);
+
+// A value that a cost needs and that neither the knobs nor the catalogue have.
+struct MissingCost {
+  std::string knob;  // sets the value: "price_per_hour" for dollars, "board_power" for energy
+  std::string what;  // "no price for NVIDIA B300 HGX 270 GB"
+  friend bool operator==(const MissingCost&, const MissingCost&) = default;
+};
+// Of all clusters, each value once.
+std::vector<MissingCost> missing_costs(const std::vector<ClusterSpec>& clusters);
 
 }  // namespace shardscape

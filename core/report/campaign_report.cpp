@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "design/document.h"
+#include "design/knobs/knobs.h"
 #include "memory/memory_timeline.h"
 
 namespace shardscape {
@@ -117,6 +118,13 @@ std::string running_cost_text(const RunningCost& cost) {
   if (cost.dollars) text += dollars_text(*cost.dollars) + (cost.kwh ? ", " : "");
   if (cost.kwh) text += significant(*cost.kwh) + " kWh for accelerators, hosts and cooling";
   return text + "\n";
+}
+
+std::string missing_costs_text(const std::vector<ClusterSpec>& clusters) {
+  std::string out;
+  for (const MissingCost& value : missing_costs(clusters))
+    out += value.what + ": " + find_knob(value.knob)->flag() + " sets it\n";
+  return out;
 }
 
 std::string campaign_json(const Report& report, const Campaign& c) {

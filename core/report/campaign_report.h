@@ -18,6 +18,9 @@ std::string campaign_json(const Report& report, const Campaign& campaign);
 // "a million tokens: $0.83, 1.42 kWh of accelerators, hosts and cooling"; empty if neither is known. One
 // line.
 std::string running_cost_text(const RunningCost& cost);
+// For the command line, a line for each value that a cost needs: "no price for NVIDIA B300 HGX 270 GB:
+// --price-per-hour sets it". Empty if price and power are known.
+std::string missing_costs_text(const std::vector<ClusterSpec>& clusters);
 
 std::string dollars_text(double dollars);                          // "$18.2", "$4,310", "$99.2 M"
 std::string energy_text(double mwh);                               // "431 kWh", "29,400 MWh"

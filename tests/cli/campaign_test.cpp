@@ -111,6 +111,9 @@ void CampaignTest::reports_have_costs() {
   }
   const CliRun unknown = run_line("report --model llama3-8b --accelerator tpu-v5p --dp 64 --batch 256");
   QVERIFY(!unknown.out.contains("per million tokens"));
+  for (const char* line : {"no price for Google TPU v5p 95 GB: --price-per-hour sets it\n",
+                           "no board power for Google TPU v5p 95 GB: --board-power sets it\n"})
+    QVERIFY2(unknown.out.contains(line), qPrintable(unknown.out));
 }
 
 // A document has the knobs of the run only where they are set, so that it reads as before without them.

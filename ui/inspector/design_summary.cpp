@@ -4,9 +4,11 @@
 
 #include "base/units.h"
 #include "campaign/campaign.h"
+#include "design/knobs/knobs.h"
 #include "memory/memory_timeline.h"
 #include "model/library.h"
 #include "report/campaign_report.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/toolkit/stage_text.h"
 #include "ui/toolkit/substituted_formula.h"
 #include "ui/toolkit/value_scale.h"
@@ -68,9 +70,12 @@ void add_run(Inspection& summary, const Report& report, const Simulation* simula
       run.dollars ? Session::tr("%1 (%2 to %3)")
                         .arg(text(dollars_text(run.dollars->mean)), text(dollars_text(run.dollars->low)),
                              text(dollars_text(run.dollars->high)))
-                  : Session::tr("set \"Price per hour\" in Cluster"));
+                  : missingCostTip(report.design.cluster, "price_per_hour"));
   add(Session::tr("Energy"),
-      run.mwh ? text(band_text(*run.mwh, "MWh")) : Session::tr("set \"Board power\" in Cluster"));
+      run.mwh ? text(band_text(*run.mwh, "MWh")) : missingCostTip(report.design.cluster, "board_power"));
+  for (const MissingCost& missing : missing_costs({report.design.cluster}))
+    summary.links.push_back(
+        {text(find_knob(missing.knob)->label), Session::tr("set in Cluster"), {}, text(missing.knob)});
   add(Session::tr("Interruptions"), text(band_text(run.interruptions, "")));
 }
 

@@ -118,7 +118,10 @@ void InspectorPanel::rebuild() {
   connect(
       page_, &InspectionPage::linkFollowed, this,
       [this](int index) {
-        if (index < shown_.links.size()) state_->selectInAllViews(shown_.links[index].selection, nullptr);
+        if (index >= shown_.links.size()) return;
+        const InspectedLink& link = shown_.links[index];
+        link.knob.isEmpty() ? state_->selectInAllViews(link.selection, nullptr)
+                            : session_->requestField(link.knob);
       },
       Qt::QueuedConnection);
   connect(

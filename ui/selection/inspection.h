@@ -19,6 +19,7 @@ struct InspectedValue {
 struct InspectedLink {
   QString label, text;  // "waits for", "receive from stage 2"
   Selection selection;  // a click selects this
+  QString knob = {};    // not empty: a click goes to the field of this knob instead
 };
 struct Inspection {
   QString title, subtitle;

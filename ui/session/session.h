@@ -110,6 +110,8 @@ class Session : public QObject {
   // Blocks until the report of the present design is made (for tests and headless pictures).
   void waitForReport();
   void waitForEstimate();  // also waits for the estimate
+  // Asks the window to show the field of the knob with the keyboard.
+  void requestField(const QString& id) { Q_EMIT fieldRequested(id); }
 
  Q_SIGNALS:
   void designChanged();
@@ -125,7 +127,8 @@ class Session : public QObject {
   void libraryChanged();   // ModelLibrary::instance() is another one; a report follows
   void rejectedChanged();  // some rejected() changed
   void searchChanged();
-  void problemsChanged();                          // allProblems() changed
+  void problemsChanged();  // allProblems() changed
+  void fieldRequested(const QString& id);
   void lengthsDiffer(qint64 context, qint64 seq);  // the person chose decode, which uses the context length;
                                                    // it differs from the sequence length
   // changes: the adapted knobs: "Expert parallel (ep) 64 → 8". published: the published layout that the

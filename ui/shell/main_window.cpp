@@ -306,8 +306,8 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(actions_.find_layout, &QAction::triggered, verdict_, &VerdictStrip::findLayout);
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
-  connect(verdict_, &VerdictStrip::fieldRequested, problems_, &ProblemsPanel::knobRequested);
-  connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
+  connect(verdict_, &VerdictStrip::fieldRequested, session_, &Session::requestField);
+  connect(session_, &Session::fieldRequested, this, [this](const QString& id) {
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });

@@ -114,7 +114,7 @@ void ProblemsPanel::goTo(const Problem& problem) {
   if (isOfMemory(problem))
     Q_EMIT memoryRequested();
   else
-    Q_EMIT knobRequested(QString::fromStdString(problem.where));
+    session_->requestField(QString::fromStdString(problem.where));
 }
 
 void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {

@@ -21,7 +21,6 @@ class ProblemsPanel : public QWidget {
   QTableView* table() const { return table_; }
 
  Q_SIGNALS:
-  void knobRequested(const QString& id);
   void memoryRequested();
   void closeRequested();
 

@@ -1,6 +1,7 @@
 #include "ui/shell/verdict_cell.h"
 
 #include <QHBoxLayout>
+#include <QPushButton>
 
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/theme.h"
@@ -12,7 +13,8 @@ VerdictCell::VerdictCell(const QString& label, QWidget* parent)
       label_(label),
       caption_(new ElidedLabel(this, Theme::instance().uiFont(11))),
       number_(new ElidedLabel(this, Theme::instance().uiFont(18, QFont::DemiBold))),
-      unit_(new ElidedLabel(this, Theme::instance().uiFont(12))) {
+      unit_(new ElidedLabel(this, Theme::instance().uiFont(12))),
+      link_(new QPushButton(this)) {
   caption_->setText(label);
   caption_->setTerm(label);
   number_->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
@@ -21,6 +23,10 @@ VerdictCell::VerdictCell(const QString& label, QWidget* parent)
   line->addWidget(number_, 0, Qt::AlignBottom);
   line->addWidget(unit_, 1, Qt::AlignBottom);
   unit_->setContentsMargins(0, 0, 0, 2);
+  link_->setProperty("link", true);
+  link_->setCursor(Qt::PointingHandCursor);
+  link_->setVisible(false);
+  line->addWidget(link_, 0, Qt::AlignBottom);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(1);
@@ -55,6 +61,12 @@ void VerdictCell::setValue(const QString& value, const QString& detail) {
   unit_->setText(detail.isEmpty() ? unit : detail);
   unit_->setVisible(!unit_->text().isEmpty());
   setAccessibleName(text());
+}
+
+void VerdictCell::setLink(const QString& label, const QString& description) {
+  link_->setText(label);
+  link_->setAccessibleDescription(description);
+  link_->setVisible(!label.isEmpty());
 }
 
 QString VerdictCell::text() const { return label_ + ": " + number_->text() + " " + unit_->text(); }

@@ -3,6 +3,8 @@
 
 #include <QWidget>
 
+class QPushButton;
+
 namespace shardscape::ui {
 
 class ElidedLabel;
@@ -14,6 +16,9 @@ class VerdictCell : public QWidget {
   // The value "61.3 GiB" is split at its blank: large number, small unit and detail.
   void setValue(const QString& value, const QString& detail = {});
   void setLabel(const QString& label);
+  // A link next to the value; an empty label hides the link.
+  void setLink(const QString& label, const QString& description);
+  QPushButton* link() const { return link_; }
   QString text() const;
   void setPale(bool pale);  // readable, but not a figure of the current design
   bool pale() const { return pale_; }
@@ -23,6 +28,7 @@ class VerdictCell : public QWidget {
   QString label_;
   bool pale_ = false;
   ElidedLabel *caption_, *number_, *unit_;
+  QPushButton* link_;
 };
 
 }  // namespace shardscape::ui

@@ -15,6 +15,7 @@
 #include "report/time_report.h"
 #include "serving/inference.h"
 #include "ui/inspector/step_inspection.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/session/layout_finder.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
@@ -76,6 +77,11 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   bubble_ = add(tr("Bubble"));
   exposed_ = add(tr("Exposed communication"));
   cost_ = add(tr("Per million tokens"));
+  cost_->link()->setObjectName("set_missing_cost");
+  connect(cost_->link(), &QPushButton::clicked, this, [this] {
+    const auto missing = missing_costs({session_->design().cluster});
+    if (!missing.empty()) session_->requestField(text_of(missing.front().knob));
+  });
   cells->addStretch(1);
 
   auto* layout = new QHBoxLayout(this);
@@ -215,6 +221,7 @@ void VerdictStrip::showTime() {
       cell->setValue(QStringLiteral("–"));
       cell->setToolTip(estimate ? text_of(estimate->no_time_reason) : QString());
     }
+    cost_->setLink({}, {});
     fitFigures();
     return;
   }
@@ -257,6 +264,11 @@ void VerdictStrip::showCost(const Report& report, const Simulation& simulation) 
                 energy = cost.kwh ? text_of(significant(*cost.kwh)) + " kWh" : QString();
   cost_->setValue(dollars.isEmpty() ? energy.isEmpty() ? QStringLiteral("–") : energy : dollars,
                   dollars.isEmpty() ? QString() : energy);
+  const auto missing = missing_costs({report.design.cluster});
+  cost_->setLink(missing.empty()                            ? QString()
+                 : missing.front().knob == "price_per_hour" ? tr("Set price")
+                                                            : tr("Set power"),
+                 missing.empty() ? QString() : missingCostText(missing.front()));
   QStringList lines{costSources(report)};
   if (trains(report.design) && report.design.workload.tokens > 0)
     lines << text_of(campaign_sentence(campaign(report, simulation)));
@@ -268,11 +280,15 @@ void VerdictStrip::showCost(const Report& report, const Simulation& simulation) 
 QString VerdictStrip::costSources(const Report& report) const {
   QStringList lines{tr("While the job runs without interruptions; energy includes hosts and cooling.")};
   const auto zeros = zero_values(report.design);
+  const auto missing = missing_costs({report.design.cluster});
+  for (const MissingCost& value : missing) lines << missingCostText(value);
   for (const char* id : {"price_per_hour", "board_power", "host_power"}) {
     const Knob* knob = find_knob(id);
     const QString label = text_of(knob->label);
     const std::string value = knob_text(report.design, *knob);
-    if (const auto zero = zeros.find(id); value == "0" && zero != zeros.end())
+    const auto zero = zeros.find(id);
+    if (value == "0" && zero == zeros.end()) continue;  // unknown
+    if (value == "0")
       lines << tr("%1: %2 (%3)").arg(label, text_of(zero->second.text()), text_of(zero->second.source));
     else
       lines << tr("%1: %2 %3, set in Cluster").arg(label, text_of(value), text_of(knob->unit));

@@ -193,6 +193,15 @@ void CampaignTest::costs_of_a_million_tokens() {
   QCOMPARE(*running_cost(cluster, 8, 100000).dollars, 8 * 10 / 3600. * 2);
   QCOMPARE(*running_cost(cluster, 8, 100000).kwh, 8 * 10 / 3600. * 0.5);
   QVERIFY(!running_cost(cluster, 8, 0).dollars);
+  // The missing values of several clusters, each once.
+  ClusterSpec h100, b300, tpu;
+  b300.accelerator = "b300-hgx-270gb";
+  tpu.accelerator = "tpu-v5p";
+  QVERIFY(missing_costs({h100, cluster}).empty());
+  QCOMPARE(missing_costs({b300, b300}).size(), size_t{1});
+  QCOMPARE(missing_costs({b300}).front().knob, std::string("price_per_hour"));
+  QCOMPARE(missing_costs({b300}).front().what, std::string("no price for NVIDIA B300 HGX 270 GB"));
+  QCOMPARE(missing_costs({tpu, b300}).size(), size_t{3});
 }
 
 void CampaignTest::runs_without_progress() {

@@ -1,4 +1,5 @@
 // The verdict strip: memory in one unit, costs and their sources.
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QTest>
 
@@ -6,6 +7,7 @@
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
 #include "report/campaign_report.h"
+#include "ui/inspector/design_summary.h"
 #include "ui/shell/verdict_strip.h"
 #include "window_test.h"
 
@@ -67,6 +69,32 @@ class VerdictTest : public WindowTest {
     window_->resize(1000, 640);
     QTRY_VERIFY(!cost->isVisible());
     window_->resize(size);
+  }
+
+  // The catalogue has no price of this accelerator: strip, tip and inspector say so and lead to the field.
+  void aMissingPriceLeadsToItsField() {
+    QVERIFY(!session_->setKnob("accelerator", "b300-hgx-270gb"));
+    QVERIFY(!session_->setKnob("tokens", "15000000000000"));
+    session_->waitForEstimate();
+    window_->resize(1800, 900);
+    auto* link = window_->verdictStrip()->findChild<QPushButton*>("set_missing_cost");
+    QTRY_VERIFY(link && link->isVisible());
+    QCOMPARE(link->text(), QString("Set price"));
+    const QString wanted = "No price for NVIDIA B300 HGX 270 GB: set \"Price per hour\" in Cluster";
+    QCOMPARE(link->accessibleDescription(), wanted);
+    const QString tip = link->parentWidget()->toolTip();
+    QVERIFY2(tip.contains(wanted) && !tip.contains("Price per hour: 0"), qPrintable(tip));
+    const Inspection summary = designSummary(*session_);
+    QVERIFY(summary.figures.contains({QString("Dollars"), wanted}));
+    QCOMPARE(summary.links.size(), 1);
+    QCOMPARE(summary.links.front().knob, QString("price_per_hour"));
+    QTest::mouseClick(link, Qt::LeftButton);
+    const auto* field = qobject_cast<QLineEdit*>(window_->form()->row("price_per_hour")->fieldWidget());
+    QTRY_VERIFY(field && field->hasFocus());
+    QVERIFY(!session_->setKnob("price_per_hour", "6"));
+    session_->waitForEstimate();
+    QTRY_VERIFY(!link->isVisible());
+    QVERIFY(designSummary(*session_).links.isEmpty());
   }
 };
 

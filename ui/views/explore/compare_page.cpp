@@ -15,6 +15,7 @@
 #include "ui/inspector/memory_inspection.h"
 #include "ui/inspector/step_inspection.h"
 #include "ui/plot/chart_table.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
@@ -39,6 +40,14 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
                              std::isnan(value) ? QString() : QString::number(value, 'g', 12));
   cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
   return cell;
+}
+
+// How to set the price or the power that an unknown cost needs.
+QString missing_tip(const ComparedFigure& figure, const Design& design) {
+  if (figure.group != FigureGroup::Cost) return {};
+  if (figure.id.starts_with("usd")) return missingCostTip(design.cluster, "price_per_hour");
+  return figure.id.starts_with("kwh") || figure.id == "mwh" ? missingCostTip(design.cluster, "board_power")
+                                                            : QString();
 }
 
 // Colours the difference and its percentage, and marks the difference with a sign.
@@ -110,7 +119,8 @@ void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int d
   assign(std::move(columns), std::move(rows));
 }
 
-void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units) {
+void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
+                                 const std::vector<Design>& designs, UnitSystem units) {
   Rows rows;
   for (const ComparedFigure& figure : figures) {
     std::vector<TableCell>& row = rows.emplace_back();
@@ -118,8 +128,13 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
     TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
     name.tip = group_text(figure.group) + QStringLiteral(": ") + text(figure.label);
     row.push_back(std::move(name));
-    row.push_back(figure_cell(figure.kind, figure.values[1], units));
-    row.push_back(figure_cell(figure.kind, figure.values[0], units));
+    const auto value_cell = [&](size_t member) {
+      TableCell cell = figure_cell(figure.kind, figure.values[member], units);
+      if (std::isnan(figure.values[member])) cell.tip = missing_tip(figure, designs[member]);
+      return cell;
+    };
+    row.push_back(value_cell(1));
+    row.push_back(value_cell(0));
     for (size_t member = 1; member < figure.values.size(); ++member) {
       const double by = figure.change(0, member), base = figure.values[member];
       TableCell difference = figure_cell(figure.kind, by, units);
@@ -129,7 +144,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       TableCell percent = text_cell(text(figure.percent(0, member)));
       percent.sort = base != 0 && !std::isnan(by) ? QVariant(by / base) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / base, 'g', 12);
-      if (member > 1) row.push_back(figure_cell(figure.kind, base, units));
+      if (member > 1) row.push_back(value_cell(member));
       judge(figure.verdict(0, member), difference, percent);
       row.push_back(std::move(difference));
       row.push_back(std::move(percent));
@@ -140,7 +155,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       {tr("Figure"), QStringLiteral("figure"), false, {}},
       {tr("A\npinned"), QStringLiteral("A"), true, tr("The first pinned design, the baseline")},
       {tr("B\ncurrent"), QStringLiteral("B"), true, tr("The current design")}};
-  for (int member = 1; member < designs; ++member) {
+  for (int member = 1; member < static_cast<int>(designs.size()); ++member) {
     const QString letter = Comparisons::letter(member), raw = QStringLiteral("B less ") + letter;
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
     columns.push_back({tr("B − %1\ncurrent minus pinned").arg(letter), raw, true,
@@ -361,7 +376,7 @@ void ComparePage::refresh() {
   knobs_model_->setKnobs(compare_knobs(designs()), count);
   figures_ = compare_figures(made);
   bars_->setFigures(figures_, session_->units());
-  model_->setFigures(figures_, count, session_->units());
+  model_->setFigures(figures_, designs(), session_->units());
   markSelected();
   explain();
   fitHeights();

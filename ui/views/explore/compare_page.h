@@ -43,7 +43,8 @@ class ComparisonModel : public TableModel {
   static int difference(int member) { return Present + 3 * (member - 1) + 1; }
   static int percent(int member) { return difference(member) + 1; }
   using TableModel::TableModel;
-  void setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units);
+  void setFigures(const std::vector<ComparedFigure>& figures, const std::vector<Design>& designs,
+                  UnitSystem units);
 };
 
 class ComparePage : public QWidget {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/missing_cost_line.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -18,6 +20,13 @@ QString raw_label(const ValueColumn& column) {
     case Measure::Plain: break;
   }
   return column.id;
+}
+
+// How to set the price or the power that an unknown cost needs.
+QString missing_tip(const ExploreRows& rows, int row, const QString& id) {
+  const bool dollars = id == QStringLiteral("cost");
+  if (!dollars && id != QStringLiteral("energy") && id != QStringLiteral("kwh")) return {};
+  return missingCostTip(rows.cluster(row), dollars ? "price_per_hour" : "board_power");
 }
 
 // Breaks a long heading near the middle into two lines.
@@ -57,6 +66,7 @@ void DesignsModel::setDesigns(const ExploreRows& rows, const std::vector<char>& 
                                                                ? column.raw.value(static_cast<int>(value))
                                                                : QString::number(value, 'g', 12));
       cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
+      if (std::isnan(value)) cell.tip = missing_tip(rows, row, column.id);
       line.push_back(std::move(cell));
     }
   }

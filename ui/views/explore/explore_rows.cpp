@@ -182,6 +182,26 @@ int ExploreRows::rowOf(Wide index) const {
   return it == points_.end() ? -1 : static_cast<int>(it - points_.begin());
 }
 
+ClusterSpec ExploreRows::priced(ClusterSpec cluster) const {
+  constexpr double kThousandths = 1000;
+  const double price = result_->options.price_per_hour;
+  if (price > 0) cluster.price_per_hour = std::llround(price * kThousandths);
+  return cluster;
+}
+
+ClusterSpec ExploreRows::cluster(int row) const { return priced(design(row).cluster); }
+
+std::vector<ClusterSpec> ExploreRows::clusters() const {
+  std::vector<ClusterSpec> out{priced(result_->space->spec().base.cluster)};
+  const int axis = result_->space->axis("accelerator");
+  if (axis < 0) return out;
+  const ClusterSpec base = out.front();
+  out.clear();
+  for (const std::string& id : result_->space->axes()[static_cast<size_t>(axis)].values)
+    out.emplace_back(base).accelerator = id;
+  return out;
+}
+
 QString ExploreRows::valueText(const ValueColumn& column, double value, UnitSystem units) {
   if (std::isnan(value)) return QStringLiteral("-");
   switch (column.measure) {

@@ -39,6 +39,10 @@ class ExploreRows {
   QString text(int row, int column, UnitSystem units) const {
     return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
   }
+  // The cluster of a row, with the price that the search was given.
+  ClusterSpec cluster(int row) const;
+  // The clusters of all accelerators that the search varies.
+  std::vector<ClusterSpec> clusters() const;
   static QString valueText(const ValueColumn& column, double value, UnitSystem units);
   // The values of the dimensions: "tp 8 · pp 16 · selective".
   QString name(int row, int most = 99) const;
@@ -46,6 +50,7 @@ class ExploreRows {
   QString figures(int row, UnitSystem units) const;
 
  private:
+  ClusterSpec priced(ClusterSpec cluster) const;
   std::shared_ptr<const SearchResult> result_;
   std::vector<ValueColumn> columns_;
   std::vector<const Point*> points_;  // of the result

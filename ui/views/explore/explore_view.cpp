@@ -12,6 +12,7 @@
 #include "explore/values.h"
 #include "memory/estimate.h"
 #include "serving/inference.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/view_page.h"
 #include "ui/selection/selection_state.h"
@@ -56,6 +57,8 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
   note_->setProperty("role", "small");
   note_->setWordWrap(true);
   layout->addWidget(note_);
+  missing_cost_ = new MissingCostLine(session_, this);
+  layout->addWidget(missing_cost_);
   layout->addSpacing(4);
   stack_ = new QStackedWidget(this);
   designs_ = new DesignsPage(stack_);
@@ -99,6 +102,7 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
   connect(session_->comparisons(), &Comparisons::changed, this, [this] {
     const int pinned = session_->comparisons()->size();
     showMarked();
+    showMissingCost();
     designs_->setComparable(Comparisons::kMaxPinned - pinned, pinned);
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
@@ -297,6 +301,22 @@ void ExploreView::showState() {
         tr("Choose in the panel which settings vary, then press Search. Every valid design that fits appears "
            "here as a point."));
   showRun();
+  showMissingCost();
+}
+
+// The pages with costs show "-" where the price or the power is unknown. A field sets the value of the
+// current design, and of all accelerators of a search.
+void ExploreView::showMissingCost() {
+  const QWidget* page = stack_->currentWidget();
+  std::vector<ClusterSpec> clusters, settable;
+  if (page == designs_ && job_->rows()) {
+    clusters = settable = job_->rows()->clusters();
+  } else if (page == scaling_ || (page == compare_ && session_->comparisons()->size() > 0)) {
+    clusters = settable = {session_->design().cluster};
+    for (const PinnedDesign& pinned : session_->comparisons()->all())
+      if (page == compare_) clusters.push_back(pinned.design.cluster);
+  }
+  missing_cost_->setClusters(clusters, settable);
 }
 
 // Marks the present design and the pinned designs among the results.

@@ -15,6 +15,7 @@ namespace shardscape::ui {
 class ComparePage;
 class DesignsPage;
 class ElidedLabel;
+class MissingCostLine;
 class SensitivityPage;
 class SaveMenu;
 class SegmentedControl;
@@ -66,6 +67,7 @@ class ExploreView : public QWidget {
   void followSearch();
   void showState();
   void showMarked();
+  void showMissingCost();  // below the heading
   void showRun();
   QString heading() const;
   QString shortHeading() const;
@@ -74,6 +76,7 @@ class ExploreView : public QWidget {
   SetupPanel* setup_;
   ElidedLabel* heading_;
   QLabel* note_;
+  MissingCostLine* missing_cost_;
   SegmentedControl* pages_;
   QStackedWidget* stack_;
   DesignsPage* designs_;

@@ -31,6 +31,7 @@ class ScalingChart : public Canvas {
     QString label;
     std::vector<ScalePoint> points;
     bool best = false;
+    ClusterSpec cluster = {};
   };
   static constexpr int kMostExtra = 5;
   void setExtraLines(std::vector<ExtraLine> lines);

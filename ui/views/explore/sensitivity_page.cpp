@@ -14,6 +14,7 @@
 
 #include "ui/plot/chart_table.h"
 #include "ui/plot/comparison_cells.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/file_slug.h"
@@ -127,7 +128,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
 }
 
 void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
-                             Mode mode, const std::vector<ScalingChart::OtherDesign>& others,
+                             const Design& design, const std::vector<ScalingChart::OtherDesign>& others,
                              const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units) {
   const auto plans = [](const ScalePoint& p) { return p.days.has_value(); };
   const bool run = std::any_of(strong.begin(), strong.end(), plans) ||
@@ -137,16 +138,24 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                ? real_cell(*value, QString::fromLatin1(before) + text(significant(*value)))
                : no_cell();
   };
+  // knob: sets the price or the power that an unknown cost needs.
+  const auto cost = [&](const std::optional<double>& value, const char* before, const ClusterSpec& cluster,
+                        const char* knob) {
+    TableCell cell = number(value, before);
+    if (!value) cell.tip = missingCostTip(cluster, knob);
+    return cell;
+  };
   Rows rows;
   struct NamedLine {
     QString name;
     const std::vector<ScalePoint>& points;
     ScalingChart::Line like;
+    const ClusterSpec& cluster;
   };
-  std::vector<NamedLine> lines{{tr("strong"), strong, ScalingChart::Strong},
-                               {tr("weak"), weak, ScalingChart::Weak}};
+  std::vector<NamedLine> lines{{tr("strong"), strong, ScalingChart::Strong, design.cluster},
+                               {tr("weak"), weak, ScalingChart::Weak, design.cluster}};
   for (const ScalingChart::ExtraLine& line : extra)
-    lines.push_back({line.label, line.points, ScalingChart::Strong});
+    lines.push_back({line.label, line.points, ScalingChart::Strong, line.cluster});
   for (const NamedLine& line : lines)
     for (const ScalePoint& p : line.points) {
       const bool timed = p.evaluation.timed();
@@ -162,8 +171,9 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                       number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
                       real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))),
                       real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
-                      real(p.efficiency, percent_text(p.efficiency)), memory, number(p.cost.dollars, "$"),
-                      number(p.cost.kwh, ""),
+                      real(p.efficiency, percent_text(p.efficiency)), memory,
+                      cost(p.cost.dollars, "$", line.cluster, "price_per_hour"),
+                      cost(p.cost.kwh, "", line.cluster, "board_power"),
                       text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
       if (run)
         rows.back().insert(rows.back().end() - 1,
@@ -182,6 +192,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
           rows.back().push_back(std::move(cell));
       }
     }
+  const Mode mode = design.workload.mode;
   std::vector<TableColumn> columns{
       {tr("Scaling"), QStringLiteral("scaling"), false, {}},
       {tr("GPUs"), QStringLiteral("gpus"), true, {}},
@@ -403,12 +414,14 @@ void SensitivityPage::computeLines() {
     for (const ClusterVariant& variant : variants) {
       const auto on = design_on(design, variant);
       std::vector<ScalePoint> points;
+      ClusterSpec cluster = design.cluster;
       if (const auto* changed = std::get_if<Design>(&on)) {
+        cluster = changed->cluster;
         auto line = scaling(*changed, {}, stop);
         if (!line) return;
         points = std::move(*line);
       }
-      made->extra.push_back({text(variant_label(variant)), std::move(points), false});
+      made->extra.push_back({text(variant_label(variant)), std::move(points), false, cluster});
     }
     const auto show = [this, &post](const std::shared_ptr<Made>& of, bool last) {
       post([this, of = std::make_shared<Made>(*of), last] {
@@ -422,7 +435,7 @@ void SensitivityPage::computeLines() {
     if (!with_best) return;
     auto best = best_layouts(design, strong, stop);
     if (!best) return;
-    made->extra.insert(made->extra.begin(), {tr("best layout"), best_points(*best), true});
+    made->extra.insert(made->extra.begin(), {tr("best layout"), best_points(*best), true, design.cluster});
     made->best = std::move(*best);
     show(made, true);
   });
@@ -486,7 +499,7 @@ void SensitivityPage::fillScaling() {
   chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
   chart_->setComparedDesigns(others);
   chart_->setExtraLines(extra_);
-  scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, extra_, session_->units());
+  scaling_model_->setPoints(strong, result_->weak, design_, others, extra_, session_->units());
   // The first sizes may be too small for the design: the table scrolls to the first size that can run.
   const auto runs = std::find_if(strong.begin(), strong.end(),
                                  [](const ScalePoint& p) { return p.evaluation.timed(); });

@@ -39,8 +39,8 @@ class ScalingModel : public TableModel {
  public:
   using TableModel::TableModel;
   // others: compared designs; columns show tokens per second and GPU on the same number of GPUs.
-  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, Mode mode,
-                 const std::vector<ScalingChart::OtherDesign>& others,
+  void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
+                 const Design& design, const std::vector<ScalingChart::OtherDesign>& others,
                  const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units);
 };
 

@@ -20,6 +20,7 @@
 #include "ui/form/differences_box.h"
 #include "ui/form/knob_row.h"
 #include "ui/plot/chart_table.h"
+#include "ui/plot/missing_cost_line.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
 #include "ui/shell/document.h"
@@ -29,6 +30,7 @@
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/compare_page.h"
 #include "ui/views/explore/condition_row.h"
+#include "ui/views/explore/designs_model.h"
 #include "ui/views/explore/filter_strips.h"
 #include "ui/views/explore/grouped_bars.h"
 #include "ui/views/explore/scaling_chart.h"
@@ -440,6 +442,49 @@ class ExplorePagesTest : public QObject {
     const double tokens_per_day = 86'400 * strong->front().evaluation.tokens_per_second;
     QVERIFY(strong->front().evaluation.timed());
     QVERIFY2(cell(0, "days") >= 15e12 / tokens_per_day, qPrintable(QString::number(cell(0, "days"))));
+  }
+
+  // Scaling, Compare and the designs of a search say which price is unknown, in a line and in the tip of "-".
+  void missingPricesAreNamed() {
+    ExploreWindow w;
+    QVERIFY(!w.session.setKnob("accelerator", "b300-hgx-270gb"));
+    w.session.waitForEstimate();
+    const QString wanted = "No price for NVIDIA B300 HGX 270 GB: set \"Price per hour\" in Cluster";
+    auto* line = w.view().findChild<MissingCostLine*>("missing_cost");
+    w.view().showPage(ExploreView::Scaling);
+    SensitivityPage& page = *w.view().scaling();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QVERIFY(line && line->isVisible());
+    QCOMPARE(line->text(), QString("No price for NVIDIA B300 HGX 270 GB"));
+    const auto tips = [](const QAbstractItemModel& table) {
+      QStringList out;
+      for (int row = 0; row < table.rowCount(); ++row)
+        for (int column = 0; column < table.columnCount(); ++column)
+          out << table.index(row, column).data(Qt::ToolTipRole).toString();
+      return out;
+    };
+    QVERIFY(tips(*page.table()->sorted()->sourceModel()).contains(wanted));
+    w.view().showPage(ExploreView::SensitivityTab);
+    QVERIFY(!line->isVisible());
+    // A pinned design without a price has a sentence, but the field sets the current design.
+    w.view().pinPresent();
+    QVERIFY(!w.session.setKnob("accelerator", "h100-sxm-80gb"));
+    w.session.waitForEstimate();
+    w.view().showPage(ExploreView::Compare);
+    QTRY_VERIFY(w.session.comparisons()->ready() && line->isVisible());
+    QTRY_VERIFY(tips(*w.view().compare()->model()).contains(wanted));
+    auto* set = line->findChild<QPushButton*>("set_price_per_hour");
+    QVERIFY(set && !set->isVisible());
+    w.session.comparisons()->clear();
+    QVERIFY(!line->isVisible());
+    // A search over two accelerators ranks dollars of the one with a price.
+    w.vary({{"accelerator", "h100-sxm-80gb,b300-hgx-270gb"}, {"microbatch", "1,2"}});
+    w.search();
+    QVERIFY(w.page().rows()->column("cost") >= 0);
+    QTRY_VERIFY(line->isVisible() && set->isVisible());
+    QVERIFY(tips(*w.page().model()).contains(wanted));
+    QTest::mouseClick(set, Qt::LeftButton);
+    QTRY_VERIFY(w.main.form()->row("price_per_hour")->fieldWidget()->hasFocus());
   }
 
   // Inference has no step. Its seconds are the time to the first token (prefill) or per token (decode).
