@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/suggest.h"
 #include "design/cluster.h"
+#include "design/design_name.h"
 #include "design/document.h"
 #include "design/examples.h"
 #include "design/knobs/knobs.h"
@@ -261,6 +262,8 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
     const bool batch = arguments.has("--batch") || states_batch(arguments);
     if (!batch) design.workload.batch = usual_batch(design);
     design.name = usual_name(*model, design.world());
+  } else {
+    correct_machine_name(design);
   }
   return std::move(design);
 }

@@ -70,7 +70,9 @@ void CommandsTest::examples() {
   const CliRun one = run_line("report --json --example llama3-70b-64");
   QCOMPARE(one.exit_code, 0);
   QCOMPARE(one.json()["fits"].toBool(), true);
-  QCOMPARE(run_line("report --json --example llama3-70b-64 --dp 4").json()["ranks"].toInt(), 128);
+  const QJsonObject larger = run_line("report --json --example llama3-70b-64 --dp 4").json();
+  QCOMPARE(larger["ranks"].toInt(), 128);
+  QCOMPARE(larger["design"]["name"].toString(), "Llama 3 70B on 128 H100");
   QTemporaryDir folder;
   const CliRun page = run_line("report --example llama3-70b-64 --html a.html --markdown b.md", folder.path());
   QCOMPARE(page.exit_code, 0);

@@ -1,5 +1,7 @@
 #include "ui/session/design_command.h"
 
+#include "design/design_name.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -14,7 +16,9 @@ DesignCommand::DesignCommand(Session* session, Design after, const QString& text
       after_(std::move(after)),
       knob_(knob),
       edit_(session->edit_),
-      reverts_(session->reverting_) {}
+      reverts_(session->reverting_) {
+  correct_machine_name(after_);  // the window's title and the captions of pictures state the name
+}
 
 void DesignCommand::undo() { session_->assign(before_); }
 

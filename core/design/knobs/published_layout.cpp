@@ -1,24 +1,10 @@
 #include "design/knobs/published_layout.h"
 
-#include <cctype>
-
 #include "base/units.h"
+#include "design/design_name.h"
 #include "design/knobs/knobs.h"
-#include "hardware/accelerator.h"
 
 namespace shardscape {
-namespace {
-
-// "H100" for "h100-sxm-80gb": the name that people type, in capitals.
-std::string short_name(const std::string& accelerator) {
-  const Accelerator* item = find_accelerator(accelerator);
-  std::string name = item && !item->aliases.empty() ? item->aliases.front() : accelerator;
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
-}  // namespace
-
 std::optional<Problem> apply_published_layout(Design& design, const Preset& preset) {
   for (const auto& [id, value] : preset.layout.knobs) {
     const Knob* knob = find_knob(id);
@@ -34,7 +20,7 @@ std::string published_layout_text(const Preset& preset) {
   Design design;
   if (preset.layout.empty() || apply_published_layout(design, preset)) return "";
   const ParallelSpec& p = design.parallel;
-  std::string out = grouped(design.world()) + " " + short_name(design.cluster.accelerator);
+  std::string out = grouped(design.world()) + " " + short_accelerator_name(design.cluster.accelerator);
   const std::pair<const char*, int64_t> degrees[] = {{"tp", p.tp}, {"cp", p.cp}, {"pp", p.pp}, {"ep", p.ep}};
   for (const auto& [name, degree] : degrees)
     if (degree > 1) out += std::string(", ") + name + " " + grouped(degree);

@@ -1,6 +1,7 @@
 // The examples that come with the program: each is a document that is valid, fits, and has a source.
 #include <QTest>
 
+#include "design/design_name.h"
 #include "design/document.h"
 #include "design/examples.h"
 #include "memory/allocator_use.h"
@@ -45,6 +46,45 @@ class ExamplesTest : public QObject {
     const auto segments = fragmentation(*report);
     QVERIFY(segments && !segments_warning(*report->memory, *segments));
     QVERIFY(simulate(*report)->mfu > least_mfu);
+  }
+
+  // The names of the examples state their machines, and follow another one.
+  void namesStateTheMachine() {
+    const auto all = examples();
+    for (const Example& example : std::get<0>(all)) {
+      Design design = std::get<Design>(load_design(example.path));
+      const std::string name = design.name;
+      correct_machine_name(design);
+      QCOMPARE(design.name, name);
+      design.cluster.accelerator = "b200-hgx-180gb";
+      design.parallel = {};
+      design.parallel.dp = 2048;
+      correct_machine_name(design);
+      QCOMPARE(design.name, name.substr(0, name.find(" on ")) + " on 2,048 B200");
+    }
+  }
+
+  void otherNamesStay_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("after");  // on 8 H100
+    for (const char* name :
+         {"Llama 3 8B", "Ours on 64 H100", "Llama 3 8B on 64 boxes", "Llama 3 8B on fire",
+          "Llama 3 8B on  H100", "Llama 3 8B on 64", "Llama 3 8B on 8 GPUs", " on 64 H100"})
+      QTest::newRow(name) << name << name;
+    QTest::newRow("GPUs") << "Llama 3 8B on 64 GPUs"
+                          << "Llama 3 8B on 8 GPUs";
+    QTest::newRow("one GPU") << "Llama 3 8B on 1 GPU"
+                             << "Llama 3 8B on 8 GPUs";
+    QTest::newRow("another accelerator") << "Llama 3 8B on 8 MI300X"
+                                         << "Llama 3 8B on 8 H100";
+  }
+  void otherNamesStay() {
+    QFETCH(QString, name);
+    QFETCH(QString, after);
+    Design design = default_design();  // Llama 3 8B on 8 H100
+    design.name = name.toStdString();
+    correct_machine_name(design);
+    QCOMPARE(QString::fromStdString(design.name), after);
   }
 
   void everyExampleIsTested() {

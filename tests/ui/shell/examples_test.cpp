@@ -8,10 +8,12 @@
 #include <QTest>
 #include <QTextDocument>
 
+#include "design/examples.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
 #include "report/page_report.h"
 #include "ui/form/gpus_row.h"
+#include "ui/plot/picture_caption.h"
 #include "ui/shell/document.h"
 #include "ui/shell/examples_dialog.h"
 #include "ui/shell/preset_box.h"
@@ -72,6 +74,28 @@ class ExamplesTest : public WindowTest {
     QTRY_VERIFY(!tour());
     window_->helper()->welcome();
     QVERIFY(!cards());  // never again by itself
+  }
+
+  // The title of an example follows the machine; a name that a person gave stays.
+  void theTitleFollowsTheMachine() {
+    const auto example = find_example("llama3-70b-64");
+    QVERIFY(
+        window_->document()->openExample(QString::fromStdString(std::get<Example>(example).path.string())));
+    QVERIFY(!session_->setKnob("accelerator", "h200-sxm-141gb"));
+    QCOMPARE(window_->windowTitle(), QString("Llama 3 70B on 64 H200[*] - Shardscape"));
+    QVERIFY(!session_->setKnob("dp", "4"));
+    QCOMPARE(window_->windowTitle(), QString("Llama 3 70B on 128 H200[*] - Shardscape"));
+    session_->waitForReport();
+    const QString caption = pictureCaption(*session_, QDate(2026, 1, 1));
+    QVERIFY2(caption.contains("Llama 3 70B on 128 H200") && !caption.contains("H100"), qPrintable(caption));
+    session_->undoStack()->undo();
+    session_->undoStack()->undo();
+    QCOMPARE(window_->windowTitle(), QString("Llama 3 70B on 64 H100[*] - Shardscape"));
+    Design own = session_->design();
+    own.name = "Our run on 64 H100";
+    session_->setDesign(own, "own name");
+    QVERIFY(!session_->setKnob("dp", "8"));
+    QCOMPARE(session_->design().name, std::string("Our run on 64 H100"));
   }
 
   void cardsByKeyboard() {

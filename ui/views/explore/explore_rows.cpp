@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "campaign/running_cost.h"
+#include "design/design_name.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -180,6 +181,12 @@ int ExploreRows::rowOf(Wide index) const {
   const auto it = std::find_if(points_.begin(), points_.end(),
                                [&](const Point* p) { return p->index == index; });
   return it == points_.end() ? -1 : static_cast<int>(it - points_.begin());
+}
+
+Design ExploreRows::design(int row) const {
+  Design out = result_->space->design_at(index(row));
+  correct_machine_name(out);
+  return out;
 }
 
 ClusterSpec ExploreRows::priced(ClusterSpec cluster) const {

@@ -35,7 +35,7 @@ class ExploreRows {
     return columns_[static_cast<size_t>(column)].values[static_cast<size_t>(row)];
   }
   const Point& point(int row) const { return *points_[static_cast<size_t>(row)]; }
-  Design design(int row) const { return result_->space->design_at(index(row)); }
+  Design design(int row) const;
   QString text(int row, int column, UnitSystem units) const {
     return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
   }
