@@ -4,7 +4,6 @@
 #include <QDesktopServices>
 #include <QDir>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QStyle>
@@ -16,6 +15,7 @@
 #include "bundle/astra_command.h"
 #include "bundle/bundle_simulation.h"
 #include "bundle/checker.h"
+#include "ui/toolkit/flow_layout.h"
 
 namespace shardscape::ui {
 namespace {
@@ -83,13 +83,11 @@ BundleSteps::BundleSteps(QWidget* parent)
       tr("Runs the traces as ASTRA-sim's analytical backend does (shardscape-cli simulate). Traces without "
          "compute times follow ASTRA-sim's roofline, which is faster than the estimate."));
   copy_->setToolTip(tr("The command that runs this bundle in ASTRA-sim"));
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
+  auto* buttons = new FlowLayout(8, nullptr);
   for (QPushButton* button : {check_, simulate_, copy_, open_, copy_path_}) {
     button->setAutoDefault(false);
     buttons->addWidget(button);
   }
-  buttons->addStretch();
   result_->setWordWrap(true);
   result_->setTextFormat(Qt::PlainText);
   result_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <QShowEvent>
 #include <QStyle>
+#include <algorithm>
 
 #include "memory/memory_timeline.h"
 #include "ui/session/session.h"
@@ -28,6 +29,8 @@ namespace shardscape::ui {
 namespace {
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+constexpr int kWidth = 620;  // pixels
 
 // "Tensor parallel (tp): 32 heads do not split over tp = 5; accepted: 1, 2, 4, ..."
 QString firstProblem(const Session& session) {
@@ -52,6 +55,10 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       flat_network_(
           new QCheckBox(tr("Flat network (one dimension, for the congestion-aware backend)"), this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
+      what_(new QLabel(
+          tr("Execution traces (MLCommons Chakra), one per GPU, for ASTRA-sim and other simulators. "
+             "The bundle also has the files that describe the system, the network and the memory."),
+          this)),
       size_(new QLabel(this)),
       fits_(new QLabel(this)),
       message_(new QLabel(this)),
@@ -62,7 +69,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       cancel_(new QPushButton(tr("Cancel export"), this)),
       close_(new QPushButton(tr("Close"), this)),
       steps_(new BundleSteps(this)) {
-  setWindowTitle(tr("Export bundle"));
+  setWindowTitle(tr("Export bundle of Chakra traces"));
   build();
   suggestFolder();
   tensors_->setChecked(settings::exportTensors());
@@ -104,9 +111,12 @@ void ExportDialog::build() {
   close_->setObjectName("export_close");
   fits_->setObjectName("export_fits");
   size_->setObjectName("export_size");
+  what_->setObjectName("export_what");
   message_->setObjectName("dialog_message");
   folder_->setMinimumWidth(220);
   name_->setToolTip(tr("Traces are called NAME.0.et, NAME.1.et and so on."));
+  what_->setProperty("role", "secondary");
+  what_->setWordWrap(true);
   size_->setProperty("role", "secondary");
   size_->setWordWrap(true);
   fits_->setWordWrap(true);
@@ -144,11 +154,13 @@ void ExportDialog::build() {
   buttons->addStretch();
   buttons->addWidget(close_);
   buttons->addWidget(start_);
-  content_ = (new ScrolledContent(this))->widget();
-  content_->installEventFilter(this);
-  auto* layout = new QVBoxLayout(content_);
+  scroll_ = new ScrolledContent(this);
+  QWidget* content = scroll_->widget();
+  content->installEventFilter(this);
+  auto* layout = new QVBoxLayout(content);
   layout->setContentsMargins(24, 20, 24, 20);
   layout->setSpacing(14);
+  layout->addWidget(what_);
   layout->addLayout(form);
   layout->addWidget(fits_);
   layout->addWidget(message_);
@@ -165,7 +177,7 @@ void ExportDialog::build() {
   layout->addStretch(1);
   layout->addLayout(buttons);
   message_->hide();
-  resizeOnScreen(this, {620, content_->sizeHint().height()});
+  resizeOnScreen(this, {kWidth, layout->totalHeightForWidth(kWidth)});
 }
 
 void ExportDialog::setFolder(const QString& folder) {
@@ -321,11 +333,14 @@ void ExportDialog::showEvent(QShowEvent* event) {
   QDialog::showEvent(event);
 }
 
-// The dialog grows when texts and steps appear.
+// The dialog grows when texts and steps appear, also to the width of a long path.
 bool ExportDialog::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == content_ && event->type() == QEvent::LayoutRequest) {
-    const int wanted = content_->layout()->totalHeightForWidth(width());
-    if (wanted > height()) resizeOnScreen(this, {width(), wanted});
+  if (watched == scroll_->widget() && event->type() == QEvent::LayoutRequest) {
+    const QLayout& layout = *scroll_->widget()->layout();
+    const int frame = 2 * scroll_->frameWidth();
+    const int wide = std::max(width(), layout.totalMinimumSize().width() + frame);
+    const int tall = std::max(height(), layout.totalHeightForWidth(wide - frame) + frame);
+    if (wide > width() || tall > height()) resizeOnScreen(this, {wide, tall});
   }
   return QDialog::eventFilter(watched, event);
 }

@@ -15,6 +15,7 @@ class QPushButton;
 namespace shardscape::ui {
 
 class BundleSteps;
+class ScrolledContent;
 class Session;
 
 class ExportDialog : public QDialog {
@@ -43,11 +44,11 @@ class ExportDialog : public QDialog {
   ExportJob* job_;
   QLineEdit *folder_, *name_;
   QCheckBox *tensors_, *durations_, *flat_network_, *replace_;
-  QLabel *size_, *fits_, *message_, *progress_text_;
+  QLabel *what_, *size_, *fits_, *message_, *progress_text_;
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_;
   BundleSteps* steps_;  // after an export
-  QWidget* content_;
+  ScrolledContent* scroll_;
   std::shared_ptr<const Report> exported_;
   bool folder_chosen_ = false;
 };

@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QScreen>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace shardscape::ui {
 namespace {
@@ -14,7 +15,15 @@ constexpr QSize kFrame(16, 40);  // title bar and borders; their size is unknown
 
 QSize roomOnScreen(const QWidget* window) { return window->screen()->availableSize() - kFrame; }
 
-void resizeOnScreen(QWidget* window, QSize wanted) { window->resize(wanted.boundedTo(roomOnScreen(window))); }
+void resizeOnScreen(QWidget* window, QSize wanted) {
+  window->resize(wanted.boundedTo(roomOnScreen(window)));
+  if (!window->isVisible()) return;
+  const QRect room = window->screen()->availableGeometry(), now = window->frameGeometry();
+  const QPoint last(room.right() - now.width() + 1, room.bottom() - now.height() + 1);
+  const QPoint place(std::max(room.left(), std::min(now.left(), last.x())),
+                     std::max(room.top(), std::min(now.top(), last.y())));
+  if (place != now.topLeft()) window->move(place);
+}
 
 ScrolledContent::ScrolledContent(QDialog* dialog) : QScrollArea(dialog) {
   setWidgetResizable(true);

@@ -10,6 +10,7 @@ namespace shardscape::ui {
 
 // The largest size of this window, without the frame that a window manager draws around it.
 QSize roomOnScreen(const QWidget* window);
+// A window that is shown moves up or left where it would reach beyond its screen.
 void resizeOnScreen(QWidget* window, QSize wanted);
 
 // The whole content of a dialog, whose first size is that of the content.

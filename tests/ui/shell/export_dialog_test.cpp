@@ -6,6 +6,9 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -130,6 +133,34 @@ class ExportDialogTest : public QObject {
     }
     enter(target("other"));
     QVERIFY(!part<QPushButton>("bundle_check")->isVisible());
+  }
+
+  // The dialog says what it makes, and shows the next steps without scrolling, also after a long path.
+  void nothingScrollsAfterAnExport() {
+    QVERIFY(dialog_->windowTitle().contains("Chakra"));
+    QVERIFY(part<QLabel>("export_what")->text().contains("MLCommons Chakra"));
+    QVERIFY(part<QLabel>("export_what")->text().contains("ASTRA-sim"));
+    session_->waitForEstimate();
+    auto* scroll = dialog_->findChild<QScrollArea*>();
+    const auto whole = [&] {
+      return !scroll->verticalScrollBar()->isVisible() && !scroll->horizontalScrollBar()->isVisible();
+    };
+    QTRY_VERIFY(whole());
+    enter(target(qPrintable(QString("bundle_").repeated(13))));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QTRY_VERIFY(part<QPushButton>("bundle_check")->isVisible() && whole());
+    const QRect room = dialog_->screen()->availableGeometry();
+    QVERIFY(room.contains(dialog_->geometry()));
+    for (const char* button : {"bundle_check", "bundle_simulate", "bundle_command", "export_open"}) {
+      const auto* shown = part<QPushButton>(button);
+      QVERIFY(QRect(QPoint(), dialog_->size())
+                  .contains(QRect(shown->mapTo(dialog_.get(), QPoint()), shown->size())));
+    }
+    click("bundle_check");
+    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("Checked: "), 60000);
+    QTRY_VERIFY(whole());
   }
 
   void aBrokenBundleFailsItsCheck() {
