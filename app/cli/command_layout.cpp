@@ -57,7 +57,7 @@ std::variant<Question, int> question_of(const Arguments& arguments) {
   out.design = out.flags;
   if (out.options.gpus > 0 && !arguments.has("--design") && !arguments.has("--example") &&
       !arguments.has("--batch"))
-    out.design.workload.batch = out.options.gpus;
+    out.design.workload.batch = layout_batch(out.options.gpus);
   return out;
 }
 

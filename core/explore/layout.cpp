@@ -220,6 +220,8 @@ std::vector<std::string> layout_mechanisms(const Design& design) {
   return out;
 }
 
+int64_t layout_batch(int64_t gpus, int64_t given) { return std::max(gpus, given); }
+
 SpaceSpec layout_space(const Design& design, const LayoutOptions& options) {
   SpaceSpec spec;
   spec.name = "layouts";

@@ -21,6 +21,10 @@ struct LayoutOptions {
   int threads = 0;                 // 0: all hardware threads; the result does not depend on it
 };
 
+// The global batch of a search for layouts: the given one, 0 if none is given, but at least one sequence per
+// GPU. On many GPUs, a small batch would leave most without a sequence.
+int64_t layout_batch(int64_t gpus, int64_t given = 0);
+
 enum class LayoutAim : uint8_t { Fastest, LeastMemory, Simplest };
 const char* layout_aim_label(LayoutAim aim);  // "Fastest"
 

@@ -73,9 +73,7 @@ class Helper {
     if (!out.evaluation.timed() ||
         static_cast<double>(out.saved) < kSmallestSaving * static_cast<double>(now_.memory))
       return std::nullopt;
-    for (const Knob& knob : knobs())
-      if (std::string value = knob_text(out.design, knob); value != knob_text(given_, knob))
-        out.settings.emplace_back(knob.id, std::move(value));
+    out.settings = changed_knobs(given_, out.design);
     return out;
   }
 

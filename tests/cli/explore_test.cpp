@@ -37,6 +37,7 @@ class ExploreTest : public QObject {
   void scaling_on_several_clusters();
   void layout();
   void layout_that_does_not_fit();
+  void layout_has_a_sequence_for_each_gpu();
   void compare();
   void compare_says_what_is_wrong();
 };
@@ -352,6 +353,11 @@ void ExploreTest::layout_that_does_not_fit() {
   const CliRun help = run_line("layout --model llama3-8b --dp 8 --batch 64");
   for (const char* word : {"does not fit: a GPU needs", "what would help", "fits", "full recompute"})
     QVERIFY2(help.out.contains(word), qPrintable(help.out));
+}
+
+void ExploreTest::layout_has_a_sequence_for_each_gpu() {
+  const QString text = run_line("layout --model llama3-8b --gpus 64").out;
+  QVERIFY2(text.contains(" on 64 ") && text.contains(", 64 sequences"), qPrintable(text));
 }
 
 void ExploreTest::compare() {

@@ -6,11 +6,12 @@
 #include <QLineEdit>
 #include <QScopedValueRollback>
 #include <QVBoxLayout>
-#include <numeric>
 #include <utility>
 
 #include "base/units.h"
+#include "design/knobs/knobs.h"
 #include "design/limits.h"
+#include "design/validate/gpus_of_design.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/issue_line.h"
@@ -32,17 +33,17 @@ QString replica_text(const ParallelSpec& p) {
   return QStringLiteral("%1 = %2").arg(parts.join(QStringLiteral(" · ")), number(p.tp * p.cp * p.pp));
 }
 
-}  // namespace
-
-Design designOnGpus(Design design, int64_t gpus) {
-  ParallelSpec& p = design.parallel;
-  for (int64_t* degree : {&p.tp, &p.cp, &p.pp}) {
-    *degree = std::gcd(*degree, gpus);
-    gpus /= *degree;
-  }
-  p.dp = gpus;
-  return design;
+// The degrees that divide the number, and what has to follow them.
+Fix layout_fix(const Design& design, int64_t gpus) {
+  const Design fixed = fitted_to_replicas(design_on_gpus(design, gpus));
+  const ParallelSpec& p = fixed.parallel;
+  return {GpusRow::tr("set tp %1, cp %2, pp %3, dp %4")
+              .arg(number(p.tp), number(p.cp), number(p.pp), number(p.dp))
+              .toStdString(),
+          changed_knobs(design, fixed)};
 }
+
+}  // namespace
 
 GpusRow::GpusRow(Session* session, QWidget* parent)
     : QWidget(parent), session_(session), line_(new QLineEdit(this)), issue_(new IssueLine(this)) {
@@ -53,7 +54,9 @@ GpusRow::GpusRow(Session* session, QWidget* parent)
   line_->setFixedWidth(92);
   line_->setAcceptDrops(false);
   line_->setAccessibleName(tr("GPUs"));
-  const QString help = tr("Number of GPUs of the job. dp follows: GPUs / (tp cp pp).");
+  const QString help = tr(
+      "Number of GPUs of the job. dp follows: GPUs / (tp cp pp). Expert parallelism, the "
+      "microbatch and, in inference, the batch change only where the design would be invalid.");
   line_->setAccessibleDescription(help);
   setToolTip("<p><b>" + tr("GPUs") + "</b></p><p>" + help + "</p><p>" +
              tr("Accepts a whole number from 1 to %1.").arg(number(kMaxWorld)) + " " +
@@ -124,27 +127,15 @@ void GpusRow::apply() {
                    tr("a whole number from 1 to %1").arg(number(kMaxWorld)).toStdString()});
   const ParallelSpec& p = design.parallel;
   const int64_t replica = p.tp * p.cp * p.pp;
-  if (gpus % replica != 0 && !changes_layout_) {
-    const ParallelSpec fixed = designOnGpus(design, gpus).parallel;
-    Fix fix{tr("set tp %1, cp %2, pp %3, dp %4")
-                .arg(number(fixed.tp), number(fixed.cp), number(fixed.pp), number(fixed.dp))
-                .toStdString(),
-            {}};
-    for (const auto& [id, degree] :
-         {std::pair{"tp", fixed.tp}, {"cp", fixed.cp}, {"pp", fixed.pp}, {"dp", fixed.dp}})
-      fix.settings.emplace_back(id, std::to_string(degree));
+  if (gpus % replica != 0 && !changes_layout_)
     return refuse({ProblemCode::NoLayoutForRanks,
                    kGpusField,
                    tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)).toStdString(),
                    tr("a multiple of %1").arg(number(replica)).toStdString(),
-                   {fix}});
-  }
+                   {layout_fix(design, gpus)}});
   accept();
   const QScopedValueRollback applying(applying_, true);  // the text stays as it is typed
-  if (gpus % replica == 0)
-    session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
-  else
-    session_->setDesign(designOnGpus(design, gpus), tr("set GPUs"));
+  session_->setGpus(gpus);
 }
 
 void GpusRow::accept() {

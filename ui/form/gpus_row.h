@@ -1,4 +1,5 @@
-// The number of GPUs in the form. dp follows: GPUs / (tp cp pp).
+// The number of GPUs in the form. dp follows: GPUs / (tp cp pp). ep, the microbatch and the batch of
+// inference follow where the design is invalid otherwise (Session::setGpus()).
 #pragma once
 
 #include <QTimer>
@@ -43,9 +44,5 @@ class GpusRow : public QWidget {
   bool refused_ = false;   // the session knows that this field refuses its text
   bool applying_ = false;  // the change of the design is this field's
 };
-
-// The design on another number of GPUs: tp, cp and pp keep the greatest common divisor with the GPUs that are
-// left, and dp gets the rest.
-Design designOnGpus(Design design, int64_t gpus);
 
 }  // namespace shardscape::ui

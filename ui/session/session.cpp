@@ -6,6 +6,7 @@
 #include "design/cluster.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
+#include "design/validate/gpus_of_design.h"
 #include "design/validate/repair_design.h"
 #include "explore/recovery.h"
 #include "memory/memory_timeline.h"
@@ -23,6 +24,16 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kMostSteps = 200;  // undo steps in a file
+
+// "Expert parallel (ep) 64 → 8": the settings outside the model that differ.
+QStringList changed_settings(const Design& before, const Design& after) {
+  QStringList out;
+  for (const KnobChange& change : changes_outside_model(before, after))
+    out << QStringLiteral("%1 %2 → %3")
+               .arg(knobName(*change.knob), displayText(*change.knob, QString::fromStdString(change.before)),
+                    displayText(*change.knob, QString::fromStdString(change.after)));
+  return out;
+}
 
 }  // namespace
 
@@ -238,14 +249,22 @@ void Session::adopt(const Design& wanted, const std::function<void(Design&)>& pu
   if (next == design_) return;
   setDesign(next, undo_text);
   adopted_ = {next, wanted};
-  QStringList changes;
-  for (const KnobChange& change : changes_outside_model(wanted, next))
-    changes << QStringLiteral("%1 %2 → %3")
-                   .arg(knobName(*change.knob),
-                        displayText(*change.knob, QString::fromStdString(change.before)),
-                        displayText(*change.knob, QString::fromStdString(change.after)));
+  const QStringList changes = changed_settings(wanted, next);
   if (!changes.isEmpty() || !published.isEmpty())
     Q_EMIT adapted(QString::fromStdString(next.name), changes, published);
+}
+
+void Session::setGpus(qint64 gpus) {
+  const Design wanted = design_on_gpus(on_gpus_ && on_gpus_->result == design_ ? on_gpus_->wanted : design_,
+                                       gpus);
+  const Design next = fitted_to_replicas(wanted);
+  if (next == design_) return;
+  undo_.push(new DesignCommand(this, next, tr("set GPUs"), QStringLiteral("dp")));
+  on_gpus_ = {design_, wanted};
+  const QStringList changes = changed_settings(wanted, next);
+  if (!changes.isEmpty())
+    Q_EMIT adapted(gpus == 1 ? tr("1 GPU") : tr("%1 GPUs").arg(QString::fromStdString(grouped(gpus))),
+                   changes, {});
 }
 
 void Session::setDesign(const Design& design, const QString& undo_text) {

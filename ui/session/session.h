@@ -86,6 +86,10 @@ class Session : public QObject {
   void adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text);
   // As adoptModel(); a model without a preset joins imported().
   void importModel(const ModelSpec& model, const QString& name);
+  // dp follows the number of GPUs, with tp, cp and pp where these do not divide it. Settings that do not fit
+  // the replicas are adapted (signal adapted()); a later number of GPUs that they fit restores them. Quick
+  // successive numbers are one undo step.
+  void setGpus(qint64 gpus);
   // The models without a preset that were imported or opened in this session, the newest first.
   struct Imported {
     QString name;
@@ -131,9 +135,10 @@ class Session : public QObject {
   void fieldRequested(const QString& id);
   void lengthsDiffer(qint64 context, qint64 seq);  // the person chose decode, which uses the context length;
                                                    // it differs from the sequence length
-  // changes: the adapted knobs: "Expert parallel (ep) 64 → 8". published: the published layout that the
-  // design now has, "256 H100, tp 2"; empty: the design kept its own.
-  void adapted(const QString& model, const QStringList& changes, const QString& published);
+  // to: the model or the GPUs, "128 GPUs". changes: the adapted knobs: "Expert parallel (ep) 64 → 8".
+  // published: the published layout that the design now has, "256 H100, tp 2"; empty: the design kept its
+  // own.
+  void adapted(const QString& to, const QStringList& changes, const QString& published);
 
  private:
   friend class DesignCommand;
@@ -156,10 +161,11 @@ class Session : public QObject {
     std::optional<Problem> problem;
   };
   std::map<QString, Typed> typed_;
-  struct Adopted {  // the design with the adopted model, and the design as the person had set it
+  struct Adopted {  // the adapted design, and the design as the person had set it
     Design result, wanted;
   };
-  std::optional<Adopted> adopted_;
+  std::optional<Adopted> adopted_;  // by adopt(); `wanted` has the model before
+  std::optional<Adopted> on_gpus_;  // by setGpus(); `wanted` has the new number of GPUs
   std::vector<Imported> imported_;
   // The one cache of the window. All computations in all threads share it.
   const std::shared_ptr<PlanCache> plans_ = std::make_shared<PlanCache>();

@@ -4,6 +4,7 @@
 #include <QPushButton>
 
 #include "design/knobs/knobs.h"
+#include "explore/layout.h"
 #include "ui/form/gpus_row.h"
 #include "ui/form/knob_row.h"
 #include "ui/session/session.h"
@@ -38,10 +39,9 @@ StartRow::StartRow(Session* session, QWidget* parent)
   accelerator_->setVisible(true);  // rows are hidden until somebody shows them
   setTabOrder(model_, gpus_->field());
   connect(find_, &QPushButton::clicked, this, [this] {
-    // The batch of the first design is small: on many GPUs, most would have no sequence.
-    const int64_t gpus = session_->design().world();
-    if (session_->design().workload.batch < gpus)
-      session_->setKnob(QStringLiteral("batch"), QString::number(gpus));
+    const Design& design = session_->design();
+    const int64_t batch = layout_batch(design.world(), design.workload.batch);
+    session_->setKnob(QStringLiteral("batch"), QString::number(batch));
     Q_EMIT layoutAsked();
   });
   connect(session, &Session::designChanged, this, &StartRow::refresh);

@@ -193,6 +193,14 @@ std::string knob_text(const Design& design, const Knob& knob) {
   return words;
 }
 
+std::vector<std::pair<std::string, std::string>> changed_knobs(const Design& from, const Design& to) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Knob& knob : knobs())
+    if (std::string value = knob_text(to, knob); value != knob_text(from, knob))
+      out.emplace_back(knob.id, std::move(value));
+  return out;
+}
+
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text) {
   const std::optional<int64_t> tokens = counts_sequences(knob) ? parse_step_tokens(text) : std::nullopt;
   const auto setting = read_setting(

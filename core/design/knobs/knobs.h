@@ -50,6 +50,8 @@ std::string_view group_label(KnobGroup group);  // "Model"
 // The canonical text of a knob's value: "8", "true", "h100-sxm-80gb", "9,8,8,7", "core_attn,mlp"; "" for an
 // empty list.
 std::string knob_text(const Design& design, const Knob& knob);
+// The knobs that differ, with their values in `to`: settings of a fix.
+std::vector<std::pair<std::string, std::string>> changed_knobs(const Design& from, const Design& to);
 // Sets a knob from text. Integers may have thousands separators, and token counts the suffix k for 1,024. The
 // global batch may be in tokens of a step (step_tokens.h). Choices may be in any case. On a Problem, the
 // design stays unchanged.

@@ -4,7 +4,11 @@
 #include <QTabWidget>
 #include <QTest>
 
+#include "design/document.h"
+#include "design/examples.h"
 #include "offscreen.h"
+#include "ui/form/gpus_row.h"
+#include "ui/shell/message_bar.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "window_test.h"
@@ -69,6 +73,34 @@ class JobTest : public WindowTest {
     if (!link) return;
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->architecture()));
+  }
+
+  // In decode, ep and the microbatch follow the GPUs, and the window says what changed. Numbers typed in
+  // between leave no trace.
+  void gpusKeepDecodeValid() {
+    const auto example = find_example("deepseek-v3-serving");
+    session_->reset(std::get<Design>(load_design(std::get<Example>(example).path)));
+    session_->waitForReport();
+    QVERIFY(session_->current());
+    GpusRow* gpus = window_->form()->gpus();
+    gpus->enter("32");
+    QCOMPARE(session_->design().parallel.dp, int64_t{32});
+    QCOMPARE(session_->design().parallel.ep, int64_t{32});
+    session_->waitForReport();
+    QVERIFY(session_->current());
+    auto* bar = window_->findChild<MessageBar*>();
+    QVERIFY2(bar->text().startsWith("Changed to fit 32 GPUs: Expert parallel (ep) 128 → 32"),
+             qPrintable(bar->text()));
+    gpus->enter("256");
+    QCOMPARE(session_->design().parallel.ep, int64_t{128});
+    QCOMPARE(session_->design().workload.microbatch, int64_t{64});
+    QVERIFY2(bar->text().contains("128 → 64"), qPrintable(bar->text()));
+    gpus->enter("128");
+    QCOMPARE(session_->design().parallel.ep, int64_t{128});
+    QCOMPARE(session_->design().workload.microbatch, int64_t{128});
+    QVERIFY(session_->current() || session_->computing());
+    session_->waitForReport();
+    QVERIFY(session_->current());
   }
 
   void decodeHasOneTokenPerSequence() {

@@ -2,6 +2,7 @@
 // to be.
 #include <QtTest>
 
+#include "design/validate/gpus_of_design.h"
 #include "design/validate/repair_design.h"
 #include "design/validate/validate.h"
 #include "model/library.h"
@@ -112,6 +113,62 @@ class SettleTest : public QObject {
     QCOMPARE(dense.parallel.pp, 16);
     QCOMPARE(dense.parallel.dp, 64);
     QCOMPARE(dense.workload.batch, 4096);
+  }
+
+  // Decode of DeepSeek-V3 with ep over all GPUs: ep stays a divisor, and every replica has whole
+  // microbatches.
+  void other_gpus_keep_decode_valid_data() {
+    QTest::addColumn<qint64>("gpus");
+    QTest::addColumn<qint64>("ep");
+    QTest::addColumn<qint64>("microbatch");
+    QTest::addColumn<qint64>("batch");
+    const auto row = [](qint64 gpus, qint64 ep, qint64 microbatch, qint64 batch) {
+      QTest::addRow("%lld", static_cast<long long>(gpus)) << gpus << ep << microbatch << batch;
+    };
+    row(128, 128, 128, 16384);
+    row(64, 64, 128, 16384);
+    row(256, 128, 64, 16384);
+    row(8, 8, 128, 16384);
+    row(96, 32, 57, 16416);  // 170.7 sequences per GPU become 171 = 3 x 57
+    row(131072, 128, 1, 131072);
+  }
+  void other_gpus_keep_decode_valid() {
+    QFETCH(qint64, gpus);
+    const Design before = designed("deepseek-v3", {{"mode", "decode"},
+                                                   {"dp", "128"},
+                                                   {"ep", "128"},
+                                                   {"etp", "1"},
+                                                   {"batch", "16384"},
+                                                   {"microbatch", "128"}});
+    QVERIFY(!has_errors(validate(before)));
+    const Design next = fitted_to_replicas(design_on_gpus(before, gpus));
+    QVERIFY(!has_errors(validate(next)));
+    QCOMPARE(qint64(next.world()), gpus);
+    QTEST(qint64(next.parallel.ep), "ep");
+    QTEST(qint64(next.workload.microbatch), "microbatch");
+    QTEST(qint64(next.workload.batch), "batch");
+    for (const KnobChange& change : changes_outside_model(before, next))
+      QVERIFY(
+          QStringList({"dp", "ep", "microbatch", "batch"}).contains(QString::fromStdString(change.knob->id)));
+  }
+
+  // In training, the global batch stays: a microbatch may fit, or the design keeps its problem.
+  void other_gpus_keep_the_batch_of_training() {
+    const Design before = designed("llama3-8b", {{"dp", "16"}, {"batch", "64"}, {"microbatch", "4"}});
+    const Design smaller = fitted_to_replicas(design_on_gpus(before, 32));
+    QCOMPARE(smaller.workload.microbatch, 2);
+    QCOMPARE(smaller.workload.batch, 64);
+    const Design wrong = design_on_gpus(before, 128);
+    QVERIFY(fitted_to_replicas(wrong) == wrong);
+    Design other = wrong;  // an error of another kind: nothing changes
+    other.model.kv_heads = 7;
+    QVERIFY(fitted_to_replicas(other) == other);
+    // tp, cp and pp keep the greatest common divisor.
+    const Design degrees = design_on_gpus(
+        designed("llama3-8b", {{"tp", "8"}, {"pp", "4"}, {"dp", "2"}, {"batch", "64"}}), 12);
+    QCOMPARE(degrees.parallel.tp, 4);
+    QCOMPARE(degrees.parallel.pp, 1);
+    QCOMPARE(degrees.parallel.dp, 3);
   }
 
   void a_model_that_is_wrong_stays_wrong() {
