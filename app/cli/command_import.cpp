@@ -28,10 +28,11 @@ std::vector<Section> sections(const ImportResult& import) {
   return {{"differences", "Different (the model is without these)", &import.differences},
           {"recognised", "Recognised", &import.recognised},
           {"assumed", "Assumed", &import.assumed},
-          {"ignored", "Ignored", &import.ignored}};
+          {"unknown", "Unknown (check whether these change the model)", &import.unknown},
+          {"ignored", "Ignored (these do not change the architecture)", &import.ignored}};
 }
 
-std::string preview_text(const ImportResult& import, const Report& report) {
+std::string preview_text(const ImportResult& import, const Report& report, bool all_fields) {
   const ModelCounts counts = model_counts(report);
   const Wide further = counts.parts[static_cast<size_t>(ModelPart::Mtp)];
   std::string out = import.name + ": " + import.model_type + ", " + grouped(counts.parameters.value) +
@@ -42,9 +43,15 @@ std::string preview_text(const ImportResult& import, const Report& report) {
                     (further == 0 ? "" : ", " + grouped(further) + " more for multi-token prediction") +
                     (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
   if (!import.as.empty())
-    out += "Imported as " + import.as + ": an approximation. Check the differences and the ignored fields.\n";
+    out += "Imported as " + import.as + ": an approximation. Check the differences and the unknown fields.\n";
   for (const Section& section : sections(import)) {
     if (section.fields->empty()) continue;
+    if (section.fields == &import.ignored && !all_fields) {
+      const size_t fields = section.fields->size();
+      out += "\n" + std::to_string(fields) + (fields == 1 ? " field does" : " fields do") +
+             " not change the architecture (--all-fields lists them).\n";
+      continue;
+    }
     out += "\n" + std::string(section.heading) + ":\n";
     std::vector<std::vector<std::string>> rows;
     for (const ImportField& field : *section.fields)
@@ -116,7 +123,7 @@ int run(const Arguments& arguments) {
   print_problems(import.ok() ? report->problems : import.problems);
   if (!import.nearest.empty()) std::cerr << "  fix: --as " << import.nearest << "\n";
   if (!report || !report->valid()) return kNegativeAnswer;
-  if (!json) std::cout << preview_text(import, *report);
+  if (!json) std::cout << preview_text(import, *report, arguments.has("--all-fields"));
   const std::string* output = arguments.value("--output");
   return output ? save(design, *output) : static_cast<int>(kDone);
 }
@@ -129,9 +136,10 @@ Command import_command() {
   return {
       "import",
       "show how a Hugging Face config.json becomes a model",
-      "FILE [--as TYPE] [-o DESIGN] [--json]",
+      "FILE [--as TYPE] [--all-fields] [-o DESIGN] [--json]",
       "Lists the fields that define the model, the assumed values that the file does not have, and the "
-      "ignored fields, each with the reason. Known model types: " +
+      "unknown fields, which may change the model. Counts the fields that do not change the architecture. "
+      "Known model types: " +
           types + ". Every command with the flag --model also has --hf-config FILE.",
       {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
        "shardscape-cli import new.json --as llama", "shardscape-cli report --hf-config config.json --tp 2"},
@@ -139,6 +147,8 @@ Command import_command() {
         "Read the file as this known model type, whatever type the file has. Settings without blocks are "
         "listed as differences, and the model is without them.",
         ""},
+       {"--all-fields", 0, FlagKind::Switch, "",
+        "Also list the fields that do not change the architecture, each with the reason.", ""},
        {"--output", 'o', FlagKind::Value, "DESIGN",
         "Write a design with this model on one rank to this file.", ""},
        json_flag()},

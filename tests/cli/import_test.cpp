@@ -21,11 +21,20 @@ class ImportTest : public QObject {
     const CliRun run = run_cli({"import", file("llama3-8b")});
     QCOMPARE(run.exit_code, 0);
     QCOMPARE(run.err, QString());
-    for (const char* text :
-         {"Llama 3 8B: llama, 8,030,261,248 parameters, the same as preset llama3-8b",
-          "Recognised:", "Assumed:", "Ignored:", "num_hidden_layers", "hidden size / heads", "rope_theta"}) {
+    for (const char* text : {"Llama 3 8B: llama, 8,030,261,248 parameters, the same as preset llama3-8b",
+                             "Recognised:", "Assumed:", "num_hidden_layers", "hidden size / heads",
+                             "fields do not change the architecture (--all-fields lists them)"}) {
       QVERIFY2(run.out.contains(text), text);
     }
+    QVERIFY2(!run.out.contains("rope_theta") && !run.out.contains("Unknown"), qPrintable(run.out));
+    const CliRun all = run_cli({"import", file("llama3-8b"), "--all-fields"});
+    QVERIFY2(all.out.contains("Ignored (these do not change the architecture):") &&
+                 all.out.contains("rope_theta") && !all.out.contains("--all-fields"),
+             qPrintable(all.out));
+    const CliRun unknown = run_cli({"import", file("jamba-v0.1")});
+    QVERIFY2(unknown.out.contains("Unknown (check whether these change the model):") &&
+                 unknown.out.contains("sliding_window"),
+             qPrintable(unknown.out));
   }
 
   void preview_json() {

@@ -44,6 +44,11 @@ QPushButton* button(const QString& text, const char* name, QWidget* parent) {
   return made;
 }
 
+QString ignoredText(size_t fields) {
+  return fields == 1 ? ImportDialog::tr("1 field does not change the architecture")
+                     : ImportDialog::tr("%1 fields do not change the architecture").arg(fields);
+}
+
 }  // namespace
 
 ImportDialog::ImportDialog(Session* session, HfFiles files, const QString& file, QWidget* parent)
@@ -128,13 +133,20 @@ void ImportDialog::present(ImportResult result) {
 void ImportDialog::fill() {
   model_->clear();
   model_->setHorizontalHeaderLabels({tr("Field"), tr("Value"), tr("Meaning")});
-  addSection(tr("Different: the model is without these"), result_.differences);
-  addSection(tr("Recognised"), result_.recognised);
-  addSection(tr("Assumed"), result_.assumed);
-  addSection(tr("Ignored"), result_.ignored);
+  const auto counted = [](const QString& title, const std::vector<ImportField>& fields) {
+    return tr("%1 (%2)").arg(title).arg(fields.size());
+  };
+  addSection(counted(tr("Different: the model is without these"), result_.differences), result_.differences);
+  addSection(counted(tr("Recognised"), result_.recognised), result_.recognised);
+  addSection(counted(tr("Assumed"), result_.assumed), result_.assumed);
+  addSection(counted(tr("Unknown: check whether these change the model"), result_.unknown), result_.unknown);
+  addSection(ignoredText(result_.ignored.size()), result_.ignored);
   fields_->expandAll();
+  // Most files have dozens of these. They stay one line until a person asks for them.
+  if (!result_.ignored.empty()) fields_->collapse(model_->index(model_->rowCount() - 1, 0));
   int widest = 0;
-  for (const auto* list : {&result_.differences, &result_.recognised, &result_.assumed, &result_.ignored})
+  for (const auto* list :
+       {&result_.differences, &result_.recognised, &result_.assumed, &result_.unknown, &result_.ignored})
     for (const ImportField& field : *list)
       widest = std::max(widest, fields_->fontMetrics().horizontalAdvance(text(field.key)));
   fields_->setColumnWidth(0, widest + 2 * fields_->indentation() + 24);
@@ -144,7 +156,7 @@ void ImportDialog::fill() {
 
 void ImportDialog::addSection(const QString& title, const std::vector<ImportField>& fields) {
   if (fields.empty()) return;
-  auto* section = new QStandardItem(tr("%1 (%2)").arg(title).arg(fields.size()));
+  auto* section = new QStandardItem(title);
   QFont bold = fields_->font();
   bold.setWeight(QFont::DemiBold);
   section->setFont(bold);
@@ -178,8 +190,9 @@ QString ImportDialog::summary() const {
   add(result_.differences.size(), tr("different"));
   add(result_.recognised.size(), tr("recognised"));
   add(result_.assumed.size(), tr("assumed"));
-  add(result_.ignored.size(), tr("ignored"));
-  return out + tr(". Fields: %1.").arg(counts.join(QStringLiteral(", ")));
+  add(result_.unknown.size(), tr("unknown"));
+  out += tr(". Fields: %1.").arg(counts.join(QStringLiteral(", ")));
+  return result_.ignored.empty() ? out : tr("%1 %2.").arg(out, ignoredText(result_.ignored.size()));
 }
 
 QString ImportDialog::problemText() const {
@@ -189,9 +202,8 @@ QString ImportDialog::problemText() const {
 }
 
 QString ImportDialog::approximationText() const {
-  return tr("Imported as %1: an approximation of the type \"%2\". Check the differences and the ignored "
-            "fields "
-            "before you apply the model.")
+  return tr("Imported as %1: an approximation of the type \"%2\". Check the differences and the unknown "
+            "fields before you apply the model.")
       .arg(text(result_.as), text(result_.model_type));
 }
 

@@ -1,6 +1,6 @@
-// The preview of an imported Hugging Face config.json: recognised, assumed and ignored fields. "Apply" adopts
-// the model. A file of an unknown type can be imported as the nearest known type; the preview then lists the
-// differences.
+// The preview of an imported Hugging Face config.json: recognised, assumed and unknown fields. Fields that
+// do not change the architecture are folded. "Apply" adopts the model. A file of an unknown type can be
+// imported as the nearest known type; the preview then lists the differences.
 #pragma once
 
 #include <QDialog>
@@ -30,7 +30,7 @@ class ImportDialog : public QDialog {
   void addWidgets();
   void present(ImportResult result);  // shows a result in all parts of the dialog
   void fill();
-  void addSection(const QString& title, const std::vector<ImportField>& fields);
+  void addSection(const QString& title, const std::vector<ImportField>& fields);  // nothing without fields
   QString summary() const;  // family, parameters, preset of the same sizes
   QString problemText() const;
   QString approximationText() const;

@@ -55,6 +55,7 @@ void read_quantization_file(const HfFile& quantization, ImportResult& result) {
   result.model = std::move(own.model);
   for (const auto& [list, to] : {std::pair{&own.recognised, &result.recognised},
                                  {&own.assumed, &result.assumed},
+                                 {&own.unknown, &result.unknown},
                                  {&own.ignored, &result.ignored}})
     for (ImportField& field : *list) {
       field.key = "hf_quant_config." + field.key;

@@ -1,4 +1,5 @@
-// Converts a Hugging Face config.json to a model, and lists the recognised, assumed and ignored keys.
+// Converts a Hugging Face config.json to a model, and lists the recognised, assumed, unknown and
+// ignored keys.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace shardscape {
 struct ImportField {
   std::string key;    // key in the file, "num_hidden_layers"; nested keys contain a dot
   std::string value;  // value in the file, or the assumed value
-  std::string note;   // the resulting size, or the reason why the key is assumed or ignored
+  std::string note;   // the resulting size, or the reason why the key is assumed or not used
 };
 
 struct ImportResult {
@@ -20,7 +21,9 @@ struct ImportResult {
   std::string name;        // of the preset with equal sizes, otherwise from the text or the name of the file
   ModelSpec model;         // `preset` is the preset with equal sizes, empty without one
   int64_t context = 0;     // longest sequence that the file states; 0: not stated
-  std::vector<ImportField> recognised, assumed, ignored;
+  std::vector<ImportField> recognised, assumed;
+  std::vector<ImportField> unknown;  // nothing is known about these keys: they may change the architecture
+  std::vector<ImportField> ignored;  // these keys do not change the architecture
   std::string nearest;  // the known type that reads most fields of a file of an unknown type; else empty
   std::string as;       // the type that the caller chose instead of that of the file; else empty
   // With `as`: settings of the file that this type has no blocks for. The model is without them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/huggingface/bookkeeping.h"
 #include "model/model_sizes.h"
 
 namespace shardscape {
@@ -10,57 +11,6 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kMost = int64_t{1} << 31;  // larger numbers are rejected; knobs have narrower limits
-
-// Parts of key names, and the reason why such keys do not change sizes or ops.
-struct Reason {
-  const char* part;
-  const char* why;
-};
-const Reason kReasons[] = {
-    {"token_id", "token numbers change no size"},
-    {"torch_dtype", "the workload sets the data type"},
-    {"dtype", "the workload sets the data type"},
-    {"rope", "constants of the rotary embedding change no size"},
-    {"max_position_embeddings", "rotary positions need no table"},
-    {"pdrop", "the workload sets the dropout"},
-    {"dropout", "the workload sets the dropout"},
-    {"init", "the initialisation of weights changes no size"},
-    {"_eps", "a constant"},
-    {"scal", "a constant"},
-    {"softmax", "a constant"},
-    {"transformers_version", "the version of the program that wrote the file"},
-    {"architectures", "the model type decides; a next-token head is assumed"},
-    {"auto_map", "location of the original code"},
-    {"_name_or_path", "a name"},
-    {"cache", "inference only"},
-    {"alibi", "a constant"},
-    {"norm_type", "choice of the normalisation kernel"},
-    {"aux_loss", "a constant"},
-    {"seq_aux", "the balance loss of experts changes no size"},
-    {"norm_topk_prob", "the normalisation of routing weights changes no size"},
-    {"ep_size", "parallelism is set separately"},
-    {"n_group", "limits on the selection of experts change no size"},
-    {"topk_", "limits on the selection of experts change no size"},
-    {"verbose", "an output option"},
-    {"pretraining_tp", "parallelism is set separately"},
-    {"tokenizer", "the vocabulary size decides"},
-    {"quantization", "the model is not imported"},
-    {"summary", "belongs to another head"},
-    {"task_specific", "text generation only"},
-    {"label", "belongs to another head"},
-    {"attn_impl", "the kernel profile decides"},
-    {"output_", "an output option"},
-    {"time_step", "constants of the step size change no size"},
-    {"residual_in_fp32", "the kernel profile decides"},
-    {"fused_add_norm", "the kernel profile decides"},
-    {"rms_norm", "choice of the normalisation kernel"},
-};
-
-std::string reason_for(const std::string& key) {
-  for (const Reason& reason : kReasons)
-    if (key.find(reason.part) != std::string::npos) return reason.why;
-  return kUnknownKey;
-}
 
 }  // namespace
 
@@ -117,6 +67,13 @@ void HfReader::assume(const std::string& key, const std::string& value, const st
 void HfReader::ignore(const std::string& key, const std::string& note) {
   mark_read(key);
   result_->ignored.push_back({scope_ + key, shown(key), note});
+}
+
+void HfReader::leave(const std::string& key, const char* reason) {
+  if (reason) return ignore(key, reason);
+  mark_read(key);
+  result_->unknown.push_back(
+      {scope_ + key, shown(key), "unknown key; check whether the key changes the model"});
 }
 
 void HfReader::problem(ProblemCode code, const std::string& key, const std::string& what,
@@ -228,7 +185,7 @@ void HfReader::ignore_rest(const json& object, const std::string& inside) {
     if (member.is_object() && within != read_keys_->end() && within->starts_with(prefix))
       ignore_rest(member, key + ".");
     else if (!read)
-      ignore(key, reason_for(name));
+      leave(key, hf::bookkeeping_reason(name, shown(key)));
   }
 }
 

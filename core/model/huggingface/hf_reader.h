@@ -12,9 +12,6 @@
 
 namespace shardscape {
 
-// The note of a key of which nothing is known.
-inline constexpr const char* kUnknownKey = "unknown key; check whether the key changes the model";
-
 // A reader reads the members of one object of the file. Problems and entries have the path of their key in
 // the file: "text_config.hidden_size".
 class HfReader {
@@ -54,7 +51,8 @@ class HfReader {
   // A setting without blocks is a difference instead, if the caller chose the type of the file.
   void problem(ProblemCode code, const std::string& key, const std::string& what,
                const std::string& accepted);
-  // Lists every key of the object that was not read as ignored, with the reason if there is one.
+  // Lists every key of the object that was not read: as ignored if the key is bookkeeping, otherwise as
+  // unknown.
   void ignore_rest();
   // Values as in the file; long ones are cut.
   std::string shown(const std::string& key) const;
@@ -64,6 +62,8 @@ class HfReader {
   int64_t take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
                const char* reason);
   void ignore_rest(const nlohmann::ordered_json& object, const std::string& inside);
+  // reason: why the key changes nothing; null lists the key as unknown.
+  void leave(const std::string& key, const char* reason);
   void mark_read(const std::string& key) { read_keys_->insert(scope_ + key); }
   const JsonFile* file_;
   ImportResult* result_;

@@ -26,9 +26,8 @@ NearestFamily nearest_family(const HfReader& reader) {
     row.read(family);
     in.ignore_rest();
     NearestFamily made{&row, trial.model.architecture, trial.recognised.size(), {}, {}};
-    for (const ImportField& field : trial.ignored)
-      if (field.note == kUnknownKey && !field.key.ends_with("model_type"))
-        made.uncovered.push_back(field.key);
+    for (const ImportField& field : trial.unknown)
+      if (!field.key.ends_with("model_type")) made.uncovered.push_back(field.key);
     for (const Problem& problem : trial.problems) made.differences.push_back(problem.what);
     const auto few = [](size_t count) { return -static_cast<int64_t>(count); };
     const std::tuple rank{few(made.uncovered.size()), static_cast<int64_t>(made.fields),

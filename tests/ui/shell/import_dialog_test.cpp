@@ -131,6 +131,31 @@ class ImportDialogTest : public WindowTest {
     QTRY_VERIFY(!dialog());
   }
 
+  // Fields that may change the model are shown. The others are one line that can be opened.
+  void fieldsWithoutEffectAreFolded() {
+    dropFile(changedFile("llama3-8b", {{"memory_slots", 4}, {"num_beams", 1}, {"id2label", QJsonObject()}}));
+    QVERIFY(dialog());
+    auto* tree = dialog()->findChild<QTreeView*>("import_fields");
+    auto* model = qobject_cast<QStandardItemModel*>(tree->model());
+    const int last = model->rowCount() - 1;
+    const QStandardItem* folded = model->item(last);
+    QCOMPARE(folded->text(), QString("%1 fields do not change the architecture").arg(folded->rowCount()));
+    QVERIFY(folded->rowCount() > 5 && !tree->isExpanded(folded->index()));
+    QVERIFY(says(folded->text()));
+    const QStandardItem* unknown = model->item(last - 1);
+    QCOMPARE(unknown->text(), QString("Unknown: check whether these change the model (1)"));
+    QVERIFY(tree->isExpanded(unknown->index()));
+    QCOMPARE(unknown->child(0)->text(), QString("memory_slots"));
+    tree->setCurrentIndex(folded->index());
+    QTest::keyClick(tree, Qt::Key_Right);
+    QVERIFY(tree->isExpanded(folded->index()));
+    const auto beams = model->findItems("num_beams", Qt::MatchExactly | Qt::MatchRecursive);
+    QCOMPARE(beams.size(), 1);
+    QCOMPARE(beams.front()->parent(), folded);
+    click("import_cancel");
+    QTRY_VERIFY(!dialog());
+  }
+
   // A file of an invented type becomes an approximation, with its differences listed.
   void anUnknownTypeIsImportedAsTheNearest() {
     const QJsonObject changes{{"model_type", "mine"},

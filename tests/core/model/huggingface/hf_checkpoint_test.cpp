@@ -102,6 +102,32 @@ class HfCheckpointTest : public QObject {
     QVERIFY(result.problems.front().accepted.find("closest is \"qwen3_moe\"") != std::string::npos);
   }
 
+  // Bookkeeping and defaults of text generation are ignored. A key that may change the architecture is
+  // unknown, also one whose name only resembles those, and one with another value than the harmless one.
+  void bookkeepingIsNotUnknown() {
+    QJsonObject object = config("llama3-8b");
+    for (const char* key : {"id2label", "num_beams", "_attn_implementation_autoset", "image_token_index",
+                            "output_scores", "use_cache", "chunk_size_feed_forward"})
+      object[key] = 1;
+    object["is_encoder_decoder"] = false;
+    object["cross_attention_hidden_size"] = QJsonValue::Null;
+    object["top_k"] = 50;
+    ImportResult result = imported(object);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QVERIFY2(result.unknown.empty(), result.unknown.front().key.c_str());
+    QCOMPARE(find(result.ignored, "num_beams")->note, std::string("text generation only"));
+    for (const char* key :
+         {"memory_slots", "shared_cache_layers", "layer_scale_init_value", "qk_rope_head_dim"})
+      object[key] = 4;
+    object["is_encoder_decoder"] = true;
+    object["cross_attention_hidden_size"] = 64;
+    object["top_k"] = 8;
+    result = imported(object);
+    QCOMPARE(result.unknown.size(), size_t{7});
+    for (const ImportField& field : result.unknown) QVERIFY2(!field.note.empty(), field.key.c_str());
+    QVERIFY(find(result.unknown, "is_encoder_decoder") && !find(result.ignored, "is_encoder_decoder"));
+  }
+
   // An unknown type is read as its nearest type on request. What this type has no blocks for is a difference.
   void importAsTheNearestType() {
     QJsonObject object = config("llama3-8b");
@@ -124,7 +150,7 @@ class HfCheckpointTest : public QObject {
     const ImportField* activation = find(result.differences, "hidden_act");
     QVERIFY(activation && activation->value == "\"relu\"");
     QVERIFY(find(result.differences, "num_local_experts"));
-    QVERIFY(find(result.ignored, "memory_slots") && find(result.assumed, "model_type"));
+    QVERIFY(find(result.unknown, "memory_slots") && find(result.assumed, "model_type"));
     QVERIFY(!find(result.recognised, "hidden_act"));
 
     object.remove("hidden_size");  // a size that is missing stays a problem
@@ -150,7 +176,7 @@ class HfCheckpointTest : public QObject {
     QVERIFY(result.model.tied_embeddings);
     QVERIFY(find(result.recognised, "text_config.hidden_size"));
     QVERIFY(find(result.recognised, "tie_word_embeddings"));
-    QVERIFY(find(result.ignored, "hidden_size") && !find(result.ignored, "text_config"));
+    QVERIFY(find(result.unknown, "hidden_size") && !find(result.ignored, "text_config"));
     object["vision_config"] = QJsonObject{{"hidden_size", 8}};
     object["model_type"] = "other_vl";
     result = imported(object);
@@ -235,8 +261,8 @@ class HfCheckpointTest : public QObject {
     text.replace(text.find("\"hidden_size\": "), 15, added);
     const ImportResult result = import_hf_config(text, "config.json");
     QVERIFY2(result.ok(), listing(result).c_str());
-    QCOMPARE(find(result.ignored, "limit")->value, std::string("[0.0,Infinity,-Infinity,NaN]"));
-    QCOMPARE(find(result.ignored, "note")->value, std::string(R"("Infinity, \"NaN\"")"));
+    QCOMPARE(find(result.unknown, "limit")->value, std::string("[0.0,Infinity,-Infinity,NaN]"));
+    QCOMPARE(find(result.unknown, "note")->value, std::string(R"("Infinity, \"NaN\"")"));
     QVERIFY(looks_like_hf_file(text));
     const auto where = [](const std::string& json) {
       const Problem problem = import_hf_config(json, "c").problems.at(0);

@@ -108,7 +108,7 @@ class HfImportTest : public QObject {
     QCOMPARE(static_cast<qint64>(report->model_parameters.value), parameters);
     // Every member of the file is accounted for, once, and every entry says why.
     std::multiset<std::string> keys;
-    for (const auto* list : {&result.recognised, &result.assumed, &result.ignored})
+    for (const auto* list : {&result.recognised, &result.assumed, &result.unknown, &result.ignored})
       for (const ImportField& field : *list) {
         QVERIFY2(!field.note.empty(), field.key.c_str());
         keys.insert(field.key);
