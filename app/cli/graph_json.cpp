@@ -94,6 +94,8 @@ class Writer {
       out["elements"] = quantity(collective_elements(s, op));
       out["bytes"] = quantity(collective_bytes(s, op));
     }
+    if (const AttentionAttributes* attention = attention_of(op); attention && attention->window)
+      out["window"] = quantity(window_width(s));
     if (is_redistribution(op.kind)) out["why"] = redistribution(op).why;
     return out;
   }

@@ -37,6 +37,7 @@ class Writer {
     return formula.text() + " = " + format(std::get<Wide>(value));
   }
   static std::string bytes(Wide value) { return format_bytes(value); }
+  static std::string grouped_tokens(Wide value) { return grouped(value) + " tokens"; }
 
   void segment(const ListedSegment& listed) {
     const Segment& s = *listed.segment;
@@ -97,6 +98,8 @@ class Writer {
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
     }
+    if (const AttentionAttributes* attention = attention_of(op); attention && attention->window)
+      line(8, "window " + valued(window_width(s), grouped_tokens));
     if (by) line(8, "why: " + by->why);
   }
 

@@ -331,6 +331,8 @@ Expr picked_per_query(const Segment& segment, const Op& forward);
 // The compressed keys that an attention reads in addition to keys of tokens, as an input of its forward op;
 // -1: there are none.
 TensorId compressed_keys(const Segment& segment, const Op& forward);
+// The width of the sliding window in layers of the segment.
+Expr window_width(const Segment& segment);
 // Compressed keys that a query reads at most: those that it picks, or all.
 Expr compressed_per_query(const Segment& segment, const Op& forward);
 // Keys of tokens that a query reads at most, next to compressed keys: those in its window.

@@ -74,6 +74,11 @@ Expr compressed_per_query(const Segment& segment, const Op& forward) {
                                             : segment.tensor(compressed_keys(segment, forward)).sizes[1];
 }
 
+Expr window_width(const Segment& segment) {
+  static const Expr width{Symbol::intern("W")};
+  return segment.scope.of(width);
+}
+
 Expr window_per_query(const Segment& segment, const Op& forward) {
   static const Expr window{Symbol::intern("We")};
   return attention_attributes(forward).window ? segment.scope.of(window)

@@ -6,7 +6,7 @@
 namespace shardscape {
 
 void count_cache(const Graph& graph, StepModel& model) {
-  static const Expr window{Symbol::intern("W")}, ratio{Symbol::intern("Cr")};
+  static const Expr ratio{Symbol::intern("Cr")};
   for (int kind = 0; kind < graph.kinds(); ++kind) {
     const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
     for (const CachedTensor& cached : segment.cached) {
@@ -19,7 +19,7 @@ void count_cache(const Graph& graph, StepModel& model) {
           bytes = bytes * t.sizes[d];
       }
       if (cached.windowed)
-        model.window_bytes += bytes * segment.scope.of(window);
+        model.window_bytes += bytes * window_width(segment);
       else
         model.kv_cache_bytes += bytes;
     }

@@ -39,6 +39,7 @@ class CommandsTest : public QObject {
   void every_knob_is_a_flag();
   void design_file();
   void graph_text();
+  void graph_windows();
   void graph_filters();
   void graph_json();
   void graph_dot();
@@ -346,6 +347,18 @@ void CommandsTest::graph_text() {
         "why: ", "FLOPs 2·b·S·D·F/tp = ", "all_reduce[tp](attention.y)", "saved for the backward"}) {
     QVERIFY2(run.out.contains(text), text);
   }
+}
+
+void CommandsTest::graph_windows() {
+  const QStringList words = QString("graph --model gemma2-9b --segment local --variants").split(' ') +
+                            QStringList{"local: local window=1024"};
+  QVERIFY(run_cli(words).out.contains("window W_local = 1,024 tokens"));
+  QVERIFY(!run_line("graph --model gemma2-9b --segment global").out.contains("window W"));
+  int named = 0;
+  const QJsonObject graph = run_cli(words + QStringList{"--json"}).json();
+  for (const QJsonValue& node : graph["segments"][0]["nodes"].toArray())
+    if (node["kind"].toString() == "attention") named += node["window"]["value"].toInt() == 1024;
+  QCOMPARE(named, 2);  // forward and backward
 }
 
 void CommandsTest::graph_filters() {

@@ -1,5 +1,6 @@
 #include "ui/toolkit/graph_text.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
@@ -90,6 +91,16 @@ QString NodeText::bytes(const Expr& bytes) const {
   return short_formula(bytes);
 }
 
+QString NodeText::window(const Segment& segment, const Op& op) const {
+  const AttentionAttributes* attention = attention_of(op);
+  if (!attention || !attention->window) return {};
+  const Expr width = window_width(segment);
+  const auto value = evaluate(width, binding_);
+  const bool number = numbers_ && std::holds_alternative<Wide>(value);
+  return QCoreApplication::translate("NodeText", "window %1")
+      .arg(qtext(number ? grouped(std::get<Wide>(value)) : width.text()));
+}
+
 bool NodeText::shows_shape(const Op& op) const { return numbers_ || op.kind != OpKind::Einsum; }
 
 QString NodeText::detail(const Segment& segment, const Op& op) const {
@@ -101,7 +112,7 @@ QString NodeText::detail(const Segment& segment, const Op& op) const {
   if (!tensor) return {};
   const AttentionAttributes* attention = attention_of(op);
   const QString mask = !attention          ? QString()
-                       : attention->window ? QStringLiteral("sliding ")
+                       : attention->window ? window(segment, op) + ' '
                        : attention->chunk  ? QStringLiteral("chunked ")
                        : attention->causal ? QStringLiteral("causal ")
                                            : QString();

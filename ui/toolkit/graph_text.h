@@ -29,6 +29,8 @@ class NodeText {
   QString shape(const Tensor& tensor) const;  // "[b, S/tp, D]" or "[1, 4,096, 4,096]"
   QString shape_numbers(const Tensor& tensor) const;
   QString detail(const Segment& segment, const Op& op) const;  // second line of a card
+  // "window 4,096" for an attention with a sliding window; empty for any other op.
+  QString window(const Segment& segment, const Op& op) const;
   QString flops(const Expr& flops) const;
   QString bytes(const Expr& bytes) const;
   // The label on the line from the producer of a tensor to a reader (-1: outside the segment): the placement

@@ -164,10 +164,36 @@ void check_residual_blocks(Checks& checks) {
            set_to("distribute_saved_activations", std::string("false")));
 }
 
+// Layers with a sliding window whose width is 0 attend to the whole sequence. A kind with a width of its own,
+// 0 included, is meant so, and a ring supports no window.
+void check_windows(Checks& checks) {
+  constexpr int64_t kUsual = 4096;  // Mistral 7B, Gemma 2
+  const ModelSpec& model = checks.design.model;
+  if (checks.first_only || model.window != 0 ||
+      !checks.in_range({"window", "cp", "tp", "heads", "kv_heads", "ulysses_degree"}) ||
+      ring_ranks(checks.design) > 1)
+    return;
+  const Architecture* architecture = ModelLibrary::instance().architecture(model.architecture);
+  if (!architecture) return;
+  std::string names;
+  for (const LayerVariant& kind : layers_of(model, *architecture).kinds) {
+    const SectionTemplate* section = section_of(*architecture, kind.kind);
+    if (section && !kind.sizes.contains(size_row(&ModelSpec::window)) && has_window(*section))
+      names += (names.empty() ? "" : ", ") + in_quotes(kind.name);
+  }
+  if (names.empty()) return;
+  checks.note(ProblemCode::WindowWidthMissing, "window",
+              "layers " + names +
+                  " have sliding-window attention, but the window has no width: they attend to the whole "
+                  "sequence",
+              "a width of at least 1 token, usually " + grouped(kUsual), {set_to("window", kUsual)});
+}
+
 }  // namespace
 
 void check_layer_kinds(Checks& checks) {
   check_residual_blocks(checks);
+  check_windows(checks);
   if (!has_own_layers(checks.design.model) || !checks.in_range({"tp"})) return;
   const Architecture* architecture = ModelLibrary::instance().architecture(checks.design.model.architecture);
   if (!architecture) return;

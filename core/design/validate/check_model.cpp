@@ -137,6 +137,10 @@ bool picks_blocks(const std::string& architecture) {
   return found && has_line(ModelLibrary::instance(), *found, picks);
 }
 
+bool has_window(const SectionTemplate& kind) {
+  return has_line(ModelLibrary::instance(), kind.lines, slides);
+}
+
 bool has_window_layers(const std::string& architecture) {
   const Architecture* found = ModelLibrary::instance().architecture(architecture);
   return found && has_line(ModelLibrary::instance(), *found, slides);

@@ -12,6 +12,8 @@
 
 namespace shardscape {
 
+struct SectionTemplate;
+
 struct Checks {
   const Design& design;
   std::vector<Problem> problems;
@@ -101,6 +103,7 @@ bool tp_splits_tower(const Design& design, int64_t tp);
 bool has_sinks(const std::string& architecture);          // whether its attention has a learned sink per head
 bool picks_blocks(const std::string& architecture);       // whether sparse attention picks blocks of keys
 bool has_window_layers(const std::string& architecture);  // whether any layer has sliding-window attention
+bool has_window(const SectionTemplate& kind);             // whether layers of this kind have it
 std::string schedule_label(ScheduleKind kind);            // the label in the knob table
 // The number of microbatches must be a multiple of this, because of the schedule.
 int64_t microbatch_multiple(const Design& design);

@@ -20,6 +20,7 @@
 #include "model/own_files.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/issue_line.h"
@@ -300,6 +301,7 @@ void LayersPage::refresh() {
                     ends ? static_cast<int>(ends->layers.suffix.size()) : 0);
   fillRows();
   model_->setModel(model, kinds_);
+  askForWindow();
   const int height = sizes_->horizontalHeader()->sizeHint().height() + 28 * model_->rowCount() + 4;
   sizes_->setFixedHeight(height + (sizes_->horizontalHeader()->length() > sizes_->width() ? 12 : 0));
 }
@@ -348,6 +350,18 @@ void LayersPage::fillRows() {
 
 void LayersPage::refuse(const Problem& problem) {
   issue_->show(qt(problem.what), qt(problem.accepted), QString(), {});
+  issue_->setVisible(true);
+}
+
+void LayersPage::askForWindow() {
+  const auto& problems = session_->problems();
+  const auto missing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.code == ProblemCode::WindowWidthMissing;
+  });
+  if (missing == problems.end()) return;
+  const Fix fix = missing->fixes.front();
+  issue_->show(qt(missing->what), qt(missing->accepted), capitalized(qt(fix.label)),
+               [this, fix] { session_->applyFix(fix); });
   issue_->setVisible(true);
 }
 

@@ -58,6 +58,7 @@ class LayersPage : public QWidget {
   QString enterSize(int row, const QString& kind, const QString& text);
   void adopt(const ModelSpec& model, const QString& undo_text);
   void refuse(const Problem& problem);
+  void askForWindow();  // if layers have a sliding window without a width
   // The name under which the model is saved as a preset, in the place of the buttons.
   void askName();
   void showNaming(bool naming);

@@ -224,6 +224,9 @@ Piece SheetBuilder::block_piece(int segment, bool backward, const LaneChild& chi
   for (OpId op : child.ops) flops += of.op(op).flops;
   QString detail = QStringLiteral("%1 ops").arg(child.ops.size());
   if (!flops.is_zero()) detail += QStringLiteral(" · ") + text_.flops(flops);
+  for (OpId op : child.ops)
+    if (const QString window = text_.window(of, of.op(op)); !window.isEmpty())
+      detail += QStringLiteral(" · ") + window;
   make_card(piece, name, detail, 240, 52);
   return piece;
 }

@@ -90,6 +90,37 @@ class ValidateLayersTest : public QObject {
              listing(problems).c_str());
   }
 
+  // A kind with a window of its own needs no width of the model. The message names the other kinds.
+  void windowsWithoutWidth() {
+    Design d = default_design();
+    QVERIFY(apply_preset(d, "gemma2-9b"));
+    d.model.window = 0;
+    std::vector<Problem> problems = validate(d);
+    QVERIFY2(problems.size() == 1 && problems[0].code == ProblemCode::WindowWidthMissing,
+             listing(problems).c_str());
+    QVERIFY2(problems[0].what.starts_with("layers \"local\" have"), problems[0].what.c_str());
+    QCOMPARE(problems[0].where, std::string("window"));
+    Design mended = d;
+    apply(mended, problems[0].fixes.at(0));
+    QCOMPARE(mended.model.window, int64_t{4096});
+    QCOMPARE(listing(validate(mended)), std::string());
+    d.model.variants = std::get<0>(parse_layer_variants("local: local window=1024"));
+    QCOMPARE(listing(validate(d)), std::string());
+    // A kind that a person made of layers without a window.
+    d = default_design();
+    d.model.architecture = "llama; near = layer(mixer = self_attention(rope, window))";
+    add_layers(d, "(near*3, layer)*", "");
+    problems = validate(d);
+    QVERIFY2(problems.size() == 1 && problems[0].code == ProblemCode::WindowWidthMissing,
+             listing(problems).c_str());
+    QVERIFY2(problems[0].what.starts_with("layers \"near\" have"), problems[0].what.c_str());
+    // A ring supports no window, so nothing asks for one.
+    d.parallel.cp = 2;
+    d.parallel.context = ContextMode::Ring;
+    QVERIFY(!has_errors(validate(d)));
+    QVERIFY2(validate(d).empty(), listing(validate(d)).c_str());
+  }
+
   // A message about one kind of layers names the kind.
   void messagesNameTheVariant() {
     Design d = default_design();

@@ -18,6 +18,7 @@
 #include "offscreen.h"
 #include "ui/session/session.h"
 #include "ui/shell/preset_popup.h"
+#include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/architecture/layers_page.h"
@@ -111,6 +112,25 @@ class ArchitectureViewTest : public QObject {
     }
     choose("mixer_layer", "self_attention(rope)");
     QCOMPARE(architecture(), "llama");
+  }
+
+  // A mixer with a sliding window asks for the width, and offers the usual one.
+  void aWindowNeedsItsWidth() {
+    QTest::mouseClick(find<QPushButton>("copy_layer"), Qt::LeftButton);
+    session_->waitForReport();
+    QVERIFY(!find<QFrame>("issue_line")->isVisible());
+    choose("mixer_layer_2", "self_attention(rope, window)");
+    auto* issue = dynamic_cast<IssueLine*>(find<QFrame>("issue_line"));
+    QVERIFY(issue && issue->isVisible());
+    QVERIFY2(issue->text().contains("\"layer_2\"") && issue->text().contains("no width"),
+             qPrintable(issue->text()));
+    QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    session_->waitForReport();
+    QCOMPARE(modelText("window"), "4096");
+    QVERIFY(!issue->isVisible());
+    session_->undoStack()->undo();
+    session_->waitForReport();
+    QVERIFY(issue->isVisible());
   }
 
   void newKindAndPattern() {

@@ -103,6 +103,41 @@ class GraphPatternsTest : public QObject {
     QVERIFY(flops[2] != flops[0]);
   }
 
+  // Cards of attention name the width of their window: that of the kind, else that of the model.
+  void attentionNamesItsWindow() {
+    Opened o("gemma2-9b", {{"tp", "1"}, {"pp", "1"}, {"dp", "1"}, {"seq", "8192"}});
+    const auto cards = [&](int unit, bool numbers) {
+      const GraphTree& tree = *o.view.scene()->tree();
+      const Report& report = tree.report();
+      const NodeText text(report.binding, numbers, UnitSystem::Binary);
+      const Segment& segment = tree.segment(tree.segment_of(unit));
+      QStringList out;
+      for (const Op& op : segment.ops)
+        if (attention_of(op)) out << text.detail(segment, op);
+      return out;
+    };
+    QVERIFY(cards(1, true).size() >= 2);  // forward and backward
+    for (const QString& card : cards(1, true)) QVERIFY2(card.startsWith("window 4,096 ["), qPrintable(card));
+    for (const QString& card : cards(1, false)) QVERIFY2(card.startsWith("window W ["), qPrintable(card));
+    for (const QString& card : cards(2, true)) QVERIFY2(card.startsWith("causal ["), qPrintable(card));
+    // The folded block of attention says so too.
+    const NodeId local = o.view.scene()->tree()->unit_node(1, 0);
+    o.view.scene()->expand(local);
+    o.view.waitForGraph();
+    const auto spot = locate(o.root(), local);
+    QVERIFY(spot && spot->piece->inside);
+    const auto& blocks = spot->piece->inside->pieces;
+    QVERIFY(std::any_of(blocks.begin(), blocks.end(),
+                        [](const Piece& block) { return block.detail.text.contains(" · window "); }));
+    // A window of one kind of layers.
+    QVERIFY(!o.session.setKnob("variants", "local: local window=1024"));
+    o.session.waitForReport();
+    o.view.waitForGraph();
+    for (const QString& card : cards(1, true)) QVERIFY2(card.startsWith("window 1,024 ["), qPrintable(card));
+    for (const QString& card : cards(1, false))
+      QVERIFY2(card.startsWith("window W_local ["), qPrintable(card));
+  }
+
   // Wherever a drag moves the graph, the overview lies over no card, or is hidden.
   void theOverviewCoversNoNode() {
     Opened o("llama3-8b", {{"tp", "1"}, {"pp", "8"}, {"dp", "1"}}, {900, 700});
