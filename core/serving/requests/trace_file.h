@@ -1,0 +1,30 @@
+// Reads files with recorded requests.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/problem.h"
+#include "serving/requests/request.h"
+
+namespace shardscape {
+
+// The format follows from the first character of the text.
+//
+// CSV with a header. Columns, in any order: arrival_s, input_tokens, output_tokens, and if wanted
+//   session       a name
+//   parent        the previous turn: number of its row, the first row is 0. arrival_s is the thinking time.
+//   priority      a whole number; the smallest is served first
+//   block_hashes  numbers, one per 512 prompt tokens, with spaces between them; 4-6 is short for 4 5 6.
+//                 block_hashes_N: one per N tokens
+// Mooncake's JSON Lines (kvcache-ai/Mooncake, FAST'25 traces): one object per line with timestamp
+//   (milliseconds), input_length, output_length, and hash_ids of blocks of 512 tokens.
+// A JSON array of objects with input_tokens, output_tokens and, if wanted, arrival_s. Texts of conversations
+//   (ShareGPT) are refused, because their tokens are unknown.
+//
+// No line is skipped, except empty ones. `name` is the name of the file in messages. A Problem names file and
+// line, and the values that are accepted.
+Result<Workload> parse_trace(const std::string& text, const std::string& name);
+Result<Workload> read_trace(const std::filesystem::path& file);
+
+}  // namespace shardscape
