@@ -1,0 +1,45 @@
+// What happened to a request, to a step, and between two tokens.
+#pragma once
+
+#include <cstdint>
+
+namespace shardscape {
+
+// How a request ended. All but Finished are refusals before the request reaches an engine.
+enum class RequestEnd : uint8_t {
+  Pending,  // not yet
+  Finished,
+  LongerThanModel,   // prompt and output exceed max_model_len
+  LargerThanCache,   // prompt and output need more blocks than the cache has
+  LargerThanBudget,  // without chunked prefill, the prompt or its recomputation exceeds the token budget
+  ParentRefused,     // the previous turn was refused
+};
+const char* end_text(RequestEnd end);  // "longer than max_model_len"
+
+// Seconds from the start of the run. A refused request has an arrival only.
+struct RequestRecord {
+  double arrival = 0;
+  double scheduled = 0;  // the engine schedules the first chunk
+  double first_token = 0;
+  double last_token = 0;
+  int32_t cached = 0;  // prompt tokens found in the cache at the first schedule
+  int32_t preemptions = 0;
+  int32_t replica = 0;
+  RequestEnd end = RequestEnd::Pending;
+};
+
+struct StepRecord {
+  double begin = 0, seconds = 0;
+  int32_t replica = 0;
+  int32_t prefill_tokens = 0;
+  int32_t decode_sequences = 0;
+  int32_t blocks = 0;  // in use
+};
+
+// Equal times between consecutive tokens of several sequences.
+struct TokenGap {
+  double seconds = 0;
+  int64_t tokens = 0;  // that come after the gap
+};
+
+}  // namespace shardscape

@@ -1,0 +1,30 @@
+// The time that an engine needs for one step.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace shardscape {
+
+// Prompt tokens of one sequence that a step computes.
+struct PrefillChunk {
+  int64_t tokens = 0;
+  int64_t context = 0;  // tokens of the sequence that are in the cache before
+};
+
+// The sequences of a step. A decode sequence computes one token.
+struct StepBatch {
+  int64_t decode_sequences = 0;
+  int64_t decode_context = 0;  // sum over the decode sequences, including the new token
+  std::span<const PrefillChunk> chunks;
+  int64_t sampled = 0;  // sequences that get an output token
+};
+
+class StepClock {
+ public:
+  virtual ~StepClock() = default;
+  // Seconds from the start of the step to its tokens. Equal batches take equal time.
+  virtual double seconds(const StepBatch& batch) = 0;
+};
+
+}  // namespace shardscape

@@ -1,0 +1,382 @@
+#include "serving/requests/vllm_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace shardscape {
+
+const char* end_text(RequestEnd end) {
+  switch (end) {
+    case RequestEnd::Pending: return "pending";
+    case RequestEnd::Finished: return "finished";
+    case RequestEnd::LongerThanModel: return "longer than max_model_len";
+    case RequestEnd::LargerThanCache: return "larger than the KV cache";
+    case RequestEnd::LargerThanBudget: return "larger than max_num_batched_tokens without chunked prefill";
+    case RequestEnd::ParentRefused: return "the previous turn was refused";
+  }
+  return "";
+}
+
+void ScheduledStep::clear() {
+  decode_sequences = decode_context = prefill_tokens = regular = 0;
+  chunks.clear();
+  first.clear();
+  late.clear();
+  ending.clear();
+}
+
+VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& workload,
+                             const BlockContents& contents, std::span<RequestRecord> records)
+    : settings_(settings),
+      workload_(&workload),
+      contents_(&contents),
+      records_(records),
+      blocks_(settings.num_gpu_blocks, contents),
+      waiting_(settings.policy, workload, records),
+      watermark_blocks_(static_cast<int64_t>(
+          std::floor(settings.watermark * static_cast<double>(settings.num_gpu_blocks)))),
+      sequence_of_(workload.requests.size(), -1),
+      sampled_(workload.requests.size(), 0),
+      buckets_(static_cast<size_t>(settings.block_size)) {}
+
+RequestEnd VllmScheduler::refusal(const EngineSettings& settings, const Request& request) {
+  const int64_t tokens = int64_t{request.prompt} + request.output;
+  if (tokens > settings.max_model_len) return RequestEnd::LongerThanModel;
+  // The last token of the answer is not computed.
+  const int64_t blocks = (tokens - 1 + settings.block_size - 1) / settings.block_size;
+  if (settings.num_gpu_blocks > 0 && blocks > settings.num_gpu_blocks - 1) return RequestEnd::LargerThanCache;
+  if (!settings.enable_chunked_prefill && tokens - 1 > settings.max_num_batched_tokens)
+    return RequestEnd::LargerThanBudget;
+  return RequestEnd::Pending;
+}
+
+void VllmScheduler::add(int32_t request) { waiting_.add(request); }
+
+bool VllmScheduler::schedule(double now, int64_t in_flight, ScheduledStep& step) {
+  step.clear();
+  int64_t budget = settings_.max_num_batched_tokens;
+  bool preempted = false;
+  if (!schedule_fast(step, budget)) preempted = schedule_exact(step, budget, in_flight);
+  if (!preempted) start_waiting(now, step, budget);
+  // Requests that end together free their blocks in the order of their start.
+  const auto order = [&](int32_t request) { return at(sequence_of_[static_cast<size_t>(request)]).order; };
+  std::sort(step.ending.begin(), step.ending.end(),
+            [&](int32_t a, int32_t b) { return order(a) < order(b); });
+  return step.decode_sequences > 0 || !step.chunks.empty();
+}
+
+int64_t VllmScheduler::chunk(int64_t tokens) const {
+  const int64_t most = settings_.long_prefill_token_threshold;
+  return most > 0 ? std::min(tokens, most) : tokens;
+}
+
+size_t VllmScheduler::bucket(const Sequence& s) const {
+  const int64_t block = settings_.block_size, rest = -s.base % block;
+  return static_cast<size_t>(rest < 0 ? rest + block : rest);
+}
+
+// Schedules all running sequences without a walk over them. False, and nothing changed, if the budget or the
+// blocks could run out.
+bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
+  int64_t wanted = decoding_;
+  for (const int32_t sequence : prefilling_) wanted += chunk(at(sequence).tokens - at(sequence).computed);
+  const bool decode_first = prefilling_.empty() || newest_decoding_ < at(prefilling_.front()).order;
+  if (wanted > budget && (!decode_first || decoding_ > budget)) return false;
+  const std::vector<int32_t>& crossing = buckets_[static_cast<size_t>(ticks_ % settings_.block_size)];
+  int64_t blocks = static_cast<int64_t>(crossing.size()), left = budget - decoding_;
+  for (const int32_t sequence : prefilling_) {
+    const Sequence& s = at(sequence);
+    const int64_t tokens = std::min(chunk(s.tokens - s.computed), left);
+    blocks += blocks_of(s.computed + tokens) - static_cast<int64_t>(table(sequence).size());
+    left -= tokens;
+  }
+  if (!blocks_.has_free(blocks)) return false;
+  for (const int32_t sequence : crossing) take_blocks(sequence, 1);
+  step.decode_sequences = decoding_;
+  step.decode_context = decode_computed_ + decoding_;
+  step.regular = decoding_ - static_cast<int64_t>(late_.size());
+  for (const int32_t sequence : late_) {
+    step.late.push_back(at(sequence).request);
+    at(sequence).late = false;
+  }
+  late_.clear();
+  budget -= decoding_;
+  parts_.clear();
+  for (const int32_t sequence : prefilling_) {
+    const int64_t tokens = std::min(chunk(at(sequence).tokens - at(sequence).computed), budget);
+    if (tokens == 0) break;
+    take_blocks(sequence, tokens);
+    parts_.push_back({sequence, tokens});
+    budget -= tokens;
+  }
+  tick(step);
+  for (const Part& part : parts_) prefill(part.sequence, part.tokens, step);
+  return true;
+}
+
+// Frees blocks for a running sequence. False if the sequence itself was preempted.
+bool VllmScheduler::make_room(int32_t sequence, int64_t blocks, int64_t in_flight, int64_t& budget) {
+  while (!blocks_.has_free(blocks)) {
+    const int32_t loser = victim();
+    const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                   [&](const Part& p) { return p.sequence == loser; });
+    if (part != parts_.end()) {
+      budget += part->tokens;
+      parts_.erase(part);
+    }
+    preempt(loser, in_flight);
+    if (loser == sequence) return false;
+  }
+  return true;
+}
+
+bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget, int64_t in_flight) {
+  bool preempted = false;
+  parts_.clear();
+  for (int32_t sequence = first_; sequence >= 0 && budget > 0; sequence = at(sequence).after) {
+    const Sequence& s = at(sequence);
+    if (s.state == State::Drained) continue;
+    const int64_t tokens = s.state == State::Decode ? 1 : std::min(chunk(s.tokens - s.computed), budget);
+    const int64_t blocks = blocks_of(computed(s) + tokens) - static_cast<int64_t>(table(sequence).size());
+    if (!blocks_.has_free(blocks)) {
+      preempted = true;
+      if (!make_room(sequence, blocks, in_flight, budget)) break;
+    }
+    take_blocks(sequence, tokens);
+    parts_.push_back({sequence, tokens});
+    budget -= tokens;
+  }
+  for (const Part& part : parts_) {
+    Sequence& s = at(part.sequence);
+    s.scheduled_in = ticks_;
+    if (s.state != State::Decode) continue;
+    ++step.decode_sequences;
+    step.decode_context += computed(s) + 1;
+    if (s.late)
+      step.late.push_back(s.request);
+    else
+      ++step.regular;
+    s.late = false;
+  }
+  skip_unscheduled();
+  tick(step);
+  for (const Part& part : parts_)
+    if (at(part.sequence).state == State::Prefill) prefill(part.sequence, part.tokens, step);
+  return preempted;
+}
+
+// Decode sequences without a token in this step fall back by one tick.
+void VllmScheduler::skip_unscheduled() {
+  late_.clear();
+  for (int32_t sequence = first_; sequence >= 0; sequence = at(sequence).after) {
+    Sequence& s = at(sequence);
+    if (s.state != State::Decode || s.scheduled_in == ticks_) continue;
+    leave_decode(sequence);
+    if (!s.late) records_[static_cast<size_t>(s.request)].last_token = last_end_;
+    s.late = true;
+    --s.base;
+    enter_decode(sequence);
+    late_.push_back(sequence);
+    // computed() is one token less until the tick.
+  }
+}
+
+// All decode sequences get one more computed token.
+void VllmScheduler::tick(ScheduledStep& step) {
+  ++ticks_;
+  decode_computed_ += decoding_;
+  while (!ends_.empty() && ends_.front().tick <= ticks_) {
+    const End end = ends_.front();
+    std::pop_heap(ends_.begin(), ends_.end());
+    ends_.pop_back();
+    Sequence& s = at(end.sequence);
+    if (s.order != end.order || s.state != State::Decode || s.total - 1 - s.base != end.tick) continue;
+    leave_decode(end.sequence);
+    s.state = State::Drained;
+    s.computed = s.total - 1;
+    step.ending.push_back(s.request);
+  }
+}
+
+void VllmScheduler::take_blocks(int32_t sequence, int64_t tokens) {
+  Sequence& s = at(sequence);
+  KvBlocks::Table& blocks = table(sequence);
+  const int64_t before = computed(s), size = settings_.block_size;
+  const int64_t needed = blocks_of(before + tokens);
+  if (needed > static_cast<int64_t>(blocks.size()))
+    blocks_.take(needed - static_cast<int64_t>(blocks.size()), blocks);
+  if (s.state == State::Prefill) {
+    ++changes_;
+    blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size),
+                    static_cast<int32_t>((before + tokens) / size));
+  } else if (before % size == 0 && before > s.tokens)
+    blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size - 1),
+                    static_cast<int32_t>(before / size));
+}
+
+// Accounts for prompt tokens whose blocks are taken. The sequence may get its next token in this step.
+void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& step) {
+  Sequence& s = at(sequence);
+  step.chunks.push_back({tokens, s.computed});
+  step.prefill_tokens += tokens;
+  s.computed += static_cast<int32_t>(tokens);
+  if (s.computed < s.tokens) return;
+  prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
+  (s.tokens == s.prompt ? step.first : step.late).push_back(s.request);
+  if (s.tokens + 1 == s.total) {
+    s.state = State::Drained;
+    step.ending.push_back(s.request);
+    return;
+  }
+  s.base = s.computed - ticks_;
+  s.state = State::Decode;
+  newest_decoding_ = std::max(newest_decoding_, s.order);
+  enter_decode(sequence);
+}
+
+void VllmScheduler::enter_decode(int32_t sequence) {
+  Sequence& s = at(sequence);
+  std::vector<int32_t>& members = buckets_[bucket(s)];
+  s.place = static_cast<int32_t>(members.size());
+  members.push_back(sequence);
+  ++decoding_;
+  decode_computed_ += s.base + ticks_;
+  ends_.push_back({s.total - 1 - s.base, s.order, sequence});
+  std::push_heap(ends_.begin(), ends_.end());
+}
+
+void VllmScheduler::leave_decode(int32_t sequence) {
+  Sequence& s = at(sequence);
+  std::vector<int32_t>& members = buckets_[bucket(s)];
+  members[static_cast<size_t>(s.place)] = members.back();
+  at(members.back()).place = s.place;
+  members.pop_back();
+  --decoding_;
+  decode_computed_ -= s.base + ticks_;
+}
+
+void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budget) {
+  while (budget > 0 && !waiting_.empty() && running_ < settings_.max_num_seqs) {
+    const int32_t request = waiting_.front();
+    const bool unchanged = request == refused_ && changes_ == refused_version_;
+    if (unchanged && (settings_.scheduler_reserve_full_isl || budget >= refused_budget_)) return;
+    const auto i = static_cast<size_t>(request);
+    const int64_t tokens = int64_t{workload_->requests[i].prompt} + sampled_[i];
+    const KvBlocks::Hits hits = blocks_.hits(request,
+                                             static_cast<int32_t>((tokens - 1) / settings_.block_size));
+    const int64_t found = int64_t{hits.blocks} * settings_.block_size;
+    int64_t part = chunk(tokens - found);
+    if (!settings_.enable_chunked_prefill && part > budget) return;
+    part = std::min(part, budget);
+    const int64_t reserved = blocks_of(settings_.scheduler_reserve_full_isl ? tokens : found + part) -
+                             hits.blocks + hits.free;
+    if (!blocks_.has_free(reserved + (running_ > 0 ? watermark_blocks_ : 0))) {
+      refused_ = request;
+      refused_version_ = changes_;
+      refused_budget_ = budget;
+      return;
+    }
+    waiting_.pop();
+    start(request, now, hits.blocks, part, step);
+    budget -= part;
+  }
+}
+
+void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step) {
+  if (free_sequences_.empty()) {
+    free_sequences_.push_back(static_cast<int32_t>(sequences_.size()));
+    sequences_.emplace_back();
+    tables_.emplace_back();
+  }
+  const int32_t sequence = free_sequences_.back();
+  free_sequences_.pop_back();
+  const auto i = static_cast<size_t>(request);
+  const Request& r = workload_->requests[i];
+  Sequence& s = at(sequence);
+  s = {};
+  s.request = request;
+  s.prompt = r.prompt;
+  s.total = r.prompt + r.output;
+  s.tokens = r.prompt + sampled_[i];
+  s.order = started_++;
+  s.before = last_;
+  (last_ < 0 ? first_ : at(last_).after) = sequence;
+  last_ = sequence;
+  ++running_;
+  sequence_of_[i] = sequence;
+  blocks_.take_hits(request, static_cast<int32_t>(hits), table(sequence));
+  s.computed = static_cast<int32_t>(hits * settings_.block_size);
+  RequestRecord& record = records_[i];
+  if (record.preemptions == 0) {
+    record.scheduled = now;
+    record.cached = s.computed;
+  }
+  prefilling_.push_back(sequence);
+  take_blocks(sequence, tokens);
+  prefill(sequence, tokens, step);
+}
+
+int32_t VllmScheduler::victim() const {
+  if (settings_.policy == SchedulingPolicy::Fcfs) return last_;
+  int32_t worst = first_;
+  for (int32_t sequence = first_; sequence >= 0; sequence = sequences_[static_cast<size_t>(sequence)].after)
+    if (waiting_.later(sequences_[static_cast<size_t>(sequence)].request,
+                       sequences_[static_cast<size_t>(worst)].request))
+      worst = sequence;
+  return worst;
+}
+
+void VllmScheduler::preempt(int32_t sequence, int64_t in_flight) {
+  Sequence& s = at(sequence);
+  const int32_t request = s.request;
+  const auto i = static_cast<size_t>(request);
+  RequestRecord& record = records_[i];
+  ++record.preemptions;
+  const int64_t done = computed(s), size = settings_.block_size;
+  switch (s.state) {
+    case State::Prefill:
+      sampled_[i] = s.tokens - s.prompt;
+      prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
+      break;
+    case State::Decode:
+      if (!s.late) record.last_token = last_end_;
+      sampled_[i] = static_cast<int32_t>(done) - s.prompt + 1;
+      leave_decode(sequence);
+      break;
+    case State::Drained: sampled_[i] = s.total - s.prompt; break;
+  }
+  // Blocks whose last token is in flight are not final.
+  if (s.state != State::Prefill && done % size == 0 && done > s.tokens && in_flight == 0)
+    blocks_.publish(request, table(sequence), static_cast<int32_t>(done / size - 1),
+                    static_cast<int32_t>(done / size));
+  leave(sequence, std::numeric_limits<int32_t>::max());
+  waiting_.put_back(request);
+}
+
+void VllmScheduler::finish(int32_t request) {
+  const int32_t sequence = sequence_of_[static_cast<size_t>(request)];
+  // Preempted while its last token was in flight.
+  if (sequence < 0) return waiting_.remove(request);
+  const Sequence& s = at(sequence);
+  const int64_t done = s.total - 1, size = settings_.block_size;
+  if (done % size == 0 && done > s.tokens)
+    blocks_.publish(request, table(sequence), static_cast<int32_t>(done / size - 1),
+                    static_cast<int32_t>(done / size));
+  leave(sequence, contents_->contents() > 0 ? contents_->private_from(request) : 0);
+}
+
+void VllmScheduler::leave(int32_t sequence, int32_t private_from) {
+  Sequence& s = at(sequence);
+  blocks_.release(table(sequence), private_from);
+  ++changes_;
+  (s.before < 0 ? first_ : at(s.before).after) = s.after;
+  (s.after < 0 ? last_ : at(s.after).before) = s.before;
+  --running_;
+  sequence_of_[static_cast<size_t>(s.request)] = -1;
+  s.request = -1;
+  s.order = -1;
+  free_sequences_.push_back(sequence);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,39 @@
+// Step times, workloads and settings that tests of core/serving/requests share.
+#pragma once
+
+#include <string>
+
+#include "serving/requests/engine_settings.h"
+#include "serving/requests/request.h"
+#include "serving/requests/request_simulation.h"
+#include "serving/requests/step_clock.h"
+
+namespace shardscape::test {
+
+// A constant, plus times per token.
+class LinearClock : public StepClock {
+ public:
+  explicit LinearClock(double constant = 0.01, double token = 1e-4, double context = 1e-6)
+      : constant_(constant), token_(token), context_(context) {}
+  double seconds(const StepBatch& batch) override;
+
+ private:
+  double constant_, token_, context_;
+};
+
+Request request(double arrival, int32_t prompt, int32_t output);
+Workload workload(std::vector<Request> requests);
+
+// A few dozen requests that share prefixes, in bursts, partly as turns of sessions; and settings that are
+// short of blocks, of budget or of neither. All requests fit.
+struct RequestCase {
+  Workload workload;
+  EngineSettings settings;
+};
+RequestCase random_case(uint64_t seed);
+
+// The simulation of valid input on one engine.
+RequestSimulation simulated(const Workload& workload, const EngineSettings& settings, StepClock& clock);
+std::string settings_text(const EngineSettings& settings);
+
+}  // namespace shardscape::test
