@@ -1,0 +1,106 @@
+#include "serving/requests/service_results.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardscape {
+namespace {
+
+// value(i): the i-th smallest of `count` values.
+template <class Value>
+double percentile(int64_t count, double share, const Value& value) {
+  const double place = share * static_cast<double>(count - 1), floor = std::floor(place);
+  const auto i = static_cast<int64_t>(floor);
+  const double low = value(i), high = value(std::min(i + 1, count - 1));
+  return low + (high - low) * (place - floor);
+}
+
+template <class Value>
+Distribution summary(int64_t count, double sum, const Value& value) {
+  Distribution out;
+  out.count = count;
+  if (count == 0) return out;
+  out.mean = sum / static_cast<double>(count);
+  out.p50 = percentile(count, 0.5, value);
+  out.p90 = percentile(count, 0.9, value);
+  out.p95 = percentile(count, 0.95, value);
+  out.p99 = percentile(count, 0.99, value);
+  return out;
+}
+
+}  // namespace
+
+Distribution distribution(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return summary(static_cast<int64_t>(values.size()), sum,
+                 [&](int64_t i) { return values[static_cast<size_t>(i)]; });
+}
+
+Distribution distribution(std::vector<TokenGap> gaps) {
+  std::sort(gaps.begin(), gaps.end(),
+            [](const TokenGap& a, const TokenGap& b) { return a.seconds < b.seconds; });
+  double sum = 0;
+  int64_t count = 0;
+  for (TokenGap& gap : gaps) {
+    sum += gap.seconds * static_cast<double>(gap.tokens);
+    gap.tokens = count += gap.tokens;  // from here: gaps up to this length
+  }
+  return summary(count, sum, [&](int64_t i) {
+    return std::upper_bound(gaps.begin(), gaps.end(), i,
+                            [](int64_t place, const TokenGap& gap) { return place < gap.tokens; })
+        ->seconds;
+  });
+}
+
+ServiceResults service_results(const Workload& workload, const RequestSimulation& simulation,
+                               const RequestLimits& limits) {
+  ServiceResults out;
+  std::vector<double> ttft, tpot, e2e, queueing;
+  double first = 0, last = 0;
+  int64_t input = 0, output = 0, good = 0, cached = 0;
+  for (size_t i = 0; i < simulation.requests.size(); ++i) {
+    const RequestRecord& record = simulation.requests[i];
+    const Request& request = workload.requests[i];
+    if (record.end != RequestEnd::Finished) {
+      out.refused += record.end != RequestEnd::Pending;
+      continue;
+    }
+    first = out.finished == 0 ? record.arrival : std::min(first, record.arrival);
+    last = std::max(last, record.last_token);
+    ++out.finished;
+    ttft.push_back(record.first_token - record.arrival);
+    e2e.push_back(record.last_token - record.arrival);
+    queueing.push_back(record.scheduled - record.arrival);
+    if (request.output > 1) tpot.push_back((e2e.back() - ttft.back()) / (request.output - 1));
+    input += request.prompt;
+    output += request.output;
+    cached += record.cached;
+    out.preemptions += record.preemptions;
+    good += !(limits.ttft && ttft.back() > *limits.ttft) && !(limits.e2e && e2e.back() > *limits.e2e) &&
+            !(limits.tpot && request.output > 1 && tpot.back() > *limits.tpot);
+  }
+  out.seconds = last - first;
+  const auto rate = [&](int64_t count) {
+    return out.seconds > 0 ? static_cast<double>(count) / out.seconds : 0;
+  };
+  out.requests_per_second = rate(out.finished);
+  out.input_per_second = rate(input);
+  out.output_per_second = rate(output);
+  out.goodput = rate(good);
+  out.prefix_hits = input > 0 ? static_cast<double>(cached) / static_cast<double>(input) : 0;
+  if (simulation.usable_blocks > 0) {
+    const auto usable = static_cast<double>(simulation.usable_blocks);
+    out.mean_cache = simulation.mean_blocks / usable;
+    out.peak_cache = static_cast<double>(simulation.peak_blocks) / usable;
+  }
+  out.ttft = distribution(std::move(ttft));
+  out.tpot = distribution(std::move(tpot));
+  out.e2e = distribution(std::move(e2e));
+  out.queueing = distribution(std::move(queueing));
+  out.itl = distribution(simulation.gaps);
+  return out;
+}
+
+}  // namespace shardscape

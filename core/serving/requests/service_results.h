@@ -1,0 +1,46 @@
+// Latencies, throughput and goodput of a simulated service.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "serving/requests/request_simulation.h"
+
+namespace shardscape {
+
+// Percentiles interpolate linearly between the sorted values, as numpy.percentile does.
+struct Distribution {
+  int64_t count = 0;
+  double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
+};
+Distribution distribution(std::vector<double> values);
+Distribution distribution(std::vector<TokenGap> gaps);  // every gap counts once per token
+
+// Seconds that a request may take.
+struct RequestLimits {
+  std::optional<double> ttft, tpot, e2e;
+};
+
+// Definitions of `vllm bench serve` (vllm/benchmarks/serve.py), over the finished requests:
+//   TTFT      first token - arrival
+//   E2E       last token - arrival
+//   TPOT      (E2E - TTFT) / (output - 1), of requests with at least two output tokens
+//   ITL       gap between two consecutive tokens of a request; every gap counts
+//   queueing  first scheduled chunk - arrival
+// Rates are per second between the first arrival and the last token.
+struct ServiceResults {
+  int64_t finished = 0, refused = 0;
+  double seconds = 0;
+  Distribution ttft, tpot, itl, e2e, queueing;
+  double requests_per_second = 0, input_per_second = 0, output_per_second = 0;
+  double goodput = 0;  // requests per second that keep all limits; one output token keeps every TPOT
+  int64_t preemptions = 0;
+  double prefix_hits = 0;                 // share of the prompt tokens found in the cache
+  double mean_cache = 0, peak_cache = 0;  // shares of the blocks in use; 0 for an endless cache
+};
+ServiceResults service_results(const Workload& workload, const RequestSimulation& simulation,
+                               const RequestLimits& limits = {});
+
+}  // namespace shardscape
