@@ -29,7 +29,10 @@ Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
   change(cluster.peak_tflops, out.bf16_tflops, "TFLOP/s");
   for (double* narrower : {&out.fp8_tflops, &out.fp4_tflops}) *narrower *= out.bf16_tflops / base.bf16_tflops;
   change(cluster.memory_capacity, out.memory_gb, "GB");
-  if (cluster.memory_capacity > 0) out.memory_bytes = cluster.memory_capacity << 30;
+  if (cluster.memory_capacity > 0) {
+    out.memory_bytes = cluster.memory_capacity << 30;
+    out.device_bytes = 0;
+  }
   change(cluster.memory_bandwidth, out.memory_gbps, "GB/s");
   if (!changes.empty()) out.name += " (" + changes + ")";
   if (cluster.board_power > 0) out.board_watts = static_cast<double>(cluster.board_power);

@@ -26,16 +26,33 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object())
     file.fail(ProblemCode::DataValue, "accelerators", entry.dump() + " is not an accelerator",
               "an object in braces");
-  file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps",
-                    "nic_gbps", "source", "sources", "note", "family", "processors", "collective_processors",
-                    "fp8_tflops", "fp4_tflops", "fp32_tflops", "board_watts", "price_per_hour"});
+  file.only(entry, {"id",
+                    "aliases",
+                    "name",
+                    "bf16_tflops",
+                    "memory_gb",
+                    "memory_gbps",
+                    "scaleup_gbps",
+                    "nic_gbps",
+                    "source",
+                    "sources",
+                    "note",
+                    "family",
+                    "processors",
+                    "collective_processors",
+                    "fp8_tflops",
+                    "fp4_tflops",
+                    "fp32_tflops",
+                    "board_watts",
+                    "price_per_hour",
+                    "device_gib"});
   Accelerator item;
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
-  item.sources = read_sources(
-      file, entry, item.id,
-      {"bf16_tflops", "fp8_tflops", "fp4_tflops", "fp32_tflops", "processors", "collective_processors",
-       "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps", "board_watts", "price_per_hour"});
+  item.sources = read_sources(file, entry, item.id,
+                              {"bf16_tflops", "fp8_tflops", "fp4_tflops", "fp32_tflops", "processors",
+                               "collective_processors", "memory_gb", "device_gib", "memory_gbps",
+                               "scaleup_gbps", "nic_gbps", "board_watts", "price_per_hour"});
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array())
       file.fail(ProblemCode::DataValue, item.id, "\"aliases\" of \"" + item.id + "\" is not a list",
@@ -55,6 +72,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);
   item.memory_gb = number(file, entry, "memory_gb", item.id, true);
   item.memory_bytes = std::llround(item.memory_gb * 1073741824.0);
+  item.device_bytes = std::llround(number(file, entry, "device_gib", item.id, false) * 1073741824.0);
   item.memory_gbps = number(file, entry, "memory_gbps", item.id, true);
   item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, false);
   item.nic_gbps = number(file, entry, "nic_gbps", item.id, false);

@@ -22,12 +22,14 @@ struct Accelerator {
   int64_t processors = 0;            // streaming multiprocessors (SMs); 0: not known
   // SMs that a collective occupies while kernels run concurrently; 0: none, or not known.
   int64_t collective_processors = 0;
-  double bf16_tflops = 0;     // dense peak, as are all peaks below; 10^12 FLOPs per second
-  double fp8_tflops = 0;      // 0: no FP8 hardware
-  double fp4_tflops = 0;      // 0: no FP4 hardware
-  double fp32_tflops = 0;     // without tensor cores; 0: not published
-  double memory_gb = 0;       // capacity as sold
-  int64_t memory_bytes = 0;   // nominal capacity, memory_gb · 2^30
+  double bf16_tflops = 0;    // dense peak, as are all peaks below; 10^12 FLOPs per second
+  double fp8_tflops = 0;     // 0: no FP8 hardware
+  double fp4_tflops = 0;     // 0: no FP4 hardware
+  double fp32_tflops = 0;    // without tensor cores; 0: not published
+  double memory_gb = 0;      // capacity as sold
+  int64_t memory_bytes = 0;  // nominal capacity, memory_gb · 2^30
+  // What the driver reports to programs (cudaMemGetInfo), bytes; 0: not known.
+  int64_t device_bytes = 0;
   double memory_gbps = 0;     // 10^9 bytes per second
   double scaleup_gbps = 0;    // per direction, 10^9 bytes per second; 0: not published
   double nic_gbps = 0;        // per direction, 10^9 bytes per second; 0: not published

@@ -14,8 +14,8 @@ namespace {
 // the key, and the memory, on which no time depends.
 void add_to(CacheKey& key, const Accelerator& accelerator) {
   const auto& [id, name, sources, aliases, family, processors, collective_processors, bf16_tflops, fp8_tflops,
-               fp4_tflops, fp32_tflops, memory_gb, memory_bytes, memory_gbps, scaleup_gbps, nic_gbps,
-               board_watts, price_per_hour] = accelerator;
+               fp4_tflops, fp32_tflops, memory_gb, memory_bytes, device_bytes, memory_gbps, scaleup_gbps,
+               nic_gbps, board_watts, price_per_hour] = accelerator;
   key.add(std::string_view(id));
   for (const double word : {bf16_tflops, fp8_tflops, fp4_tflops, memory_gbps}) key.add(word);
 }
