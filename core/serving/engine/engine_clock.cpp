@@ -1,0 +1,160 @@
+#include "serving/engine/engine_clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "plan/report.h"
+#include "serving/inference.h"
+
+namespace shardscape {
+namespace {
+
+// Steps of the ladders: powers of two, and from `kHalfSteps` on also the numbers half-way between.
+constexpr int64_t kHalfSteps = 16;
+constexpr int64_t kLeastPrompt = 16;    // tokens of the shortest prompt that is computed
+constexpr int64_t kLeastContext = 128;  // tokens of the shortest context that is computed
+// The context of the designs whose attention is not used.
+constexpr int64_t kAnyContext = 1024;
+
+// The neighbouring numbers of a ladder below and above `of`, and how far `of` is from the lower one, 0 to 1.
+struct Rung {
+  int64_t low = 0, high = 0;
+  double share = 0;
+};
+Rung rung(double of, int64_t least, bool halves) {
+  if (of <= static_cast<double>(least)) return {least, least, 0};
+  int64_t low = least;
+  while (static_cast<double>(2 * low) <= of) low *= 2;
+  int64_t high = 2 * low;
+  if (halves && low >= kHalfSteps) {
+    const int64_t middle = low + low / 2;
+    (of < static_cast<double>(middle) ? high : low) = middle;
+  }
+  return {low, high, (of - static_cast<double>(low)) / static_cast<double>(high - low)};
+}
+
+double between(double low, double high, double share) { return low + (high - low) * share; }
+
+}  // namespace
+
+EngineClock::EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache)
+    : design_(std::move(design)),
+      profile_(std::move(profile)),
+      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()),
+      least_(least_batch(design_) / std::max<int64_t>(1, design_.parallel.dp)) {}
+
+Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, const EngineProfile& profile,
+                                                       std::shared_ptr<PlanCache> cache) {
+  std::unique_ptr<EngineClock> out(new EngineClock(design, profile, std::move(cache)));
+  if (std::optional<Problem> problem = out->check()) return *std::move(problem);
+  return out;
+}
+
+// One microbatch of decode with `sequences` on every replica, or of a prompt.
+Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context) const {
+  Design out = design_;
+  out.workload.mode = mode;
+  const bool decode = mode == Mode::Decode;
+  out.workload.microbatch = decode ? (tokens + least_ - 1) / least_ * least_ : 1;
+  out.workload.batch = out.workload.microbatch * design_.parallel.dp;
+  (decode ? out.workload.context_length : out.workload.seq) = context;
+  return out;
+}
+
+std::optional<Problem> EngineClock::check() {
+  for (const Mode mode : {Mode::Decode, Mode::Prefill}) {
+    const auto report = make_report(step_design(mode, 1, kAnyContext), cache_);
+    for (const Problem& problem : report->problems)
+      if (problem.severity == Severity::Error) return problem;
+    if (!report->accelerator)
+      return Problem{ProblemCode::UnknownAccelerator, "accelerator",
+                     "the accelerator is not in the catalogue, so times are unknown",
+                     "the id of an accelerator"};
+  }
+  return std::nullopt;
+}
+
+ForwardSeconds EngineClock::forward(Mode mode, int64_t tokens, int64_t context) const {
+  const auto report = make_report(step_design(mode, tokens, context), cache_);
+  // A number that the layout does not accept, such as a prompt that cp does not divide, costs nothing: its
+  // neighbours on the ladder are accepted, or check() has failed.
+  return report->valid() ? forward_seconds(*report) : ForwardSeconds{};
+}
+
+const EngineClock::TokenCost& EngineClock::token_cost(Mode mode, int64_t tokens) {
+  const auto [it, fresh] = tokens_[mode == Mode::Decode].try_emplace(tokens);
+  if (fresh) {
+    const ForwardSeconds of = mode == Mode::Decode ? forward(mode, tokens, kAnyContext)
+                                                   : forward(mode, 1, tokens);
+    it->second = {of.tokens() + of.messages, of.head()};
+  }
+  return it->second;
+}
+
+double EngineClock::token_seconds(Mode mode, int64_t tokens) {
+  const Rung at = rung(static_cast<double>(tokens), mode == Mode::Decode ? 1 : kLeastPrompt, true);
+  const double low = token_cost(mode, at.low).tokens;
+  return at.share == 0 ? low : between(low, token_cost(mode, at.high).tokens, at.share);
+}
+
+double EngineClock::head_seconds(int64_t sequences) {
+  const Rung at = rung(static_cast<double>(sequences), 1, true);
+  const double low = token_cost(Mode::Decode, at.low).head;
+  return at.share == 0 ? low : between(low, token_cost(Mode::Decode, at.high).head, at.share);
+}
+
+double EngineClock::decode_attention(int64_t sequences, int64_t context) {
+  const auto [it, fresh] = decode_attention_.try_emplace({sequences, context});
+  if (fresh) it->second = forward(Mode::Decode, sequences, context).attention();
+  return it->second;
+}
+
+double EngineClock::decode_attention_seconds(int64_t sequences, int64_t contexts) {
+  if (sequences == 0) return 0;
+  const Rung of = rung(static_cast<double>(sequences), 1, false),
+             at = rung(static_cast<double>(contexts) / static_cast<double>(sequences), kLeastContext, false);
+  const auto along = [&](int64_t n) {
+    const double low = decode_attention(n, at.low);
+    return at.share == 0 ? low : between(low, decode_attention(n, at.high), at.share);
+  };
+  const double low = along(of.low);
+  return of.share == 0 ? low : between(low, along(of.high), of.share);
+}
+
+double EngineClock::prompt_attention(int64_t tokens) {
+  const auto [it, fresh] = prompt_attention_.try_emplace(tokens);
+  if (fresh) it->second = forward(Mode::Prefill, 1, tokens).attention();
+  return it->second;
+}
+
+// Without the constant part. Seconds over tokens are interpolated, which is exact for squares.
+double EngineClock::prompt_attention_seconds(int64_t tokens) {
+  if (tokens <= kLeastPrompt) return 0;
+  const double constant = prompt_attention(kLeastPrompt);
+  const auto each = [&](int64_t n) { return (prompt_attention(n) - constant) / static_cast<double>(n); };
+  const Rung at = rung(static_cast<double>(tokens), kLeastPrompt, false);
+  const double low = each(at.low);
+  return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
+}
+
+double EngineClock::seconds(const StepBatch& batch) {
+  int64_t prompt = 0;
+  double attention = decode_attention_seconds(batch.decode_sequences, batch.decode_context);
+  for (const PrefillChunk& chunk : batch.chunks) {
+    prompt += chunk.tokens;
+    attention += prompt_attention_seconds(chunk.context + chunk.tokens) -
+                 prompt_attention_seconds(chunk.context);
+  }
+  if (prompt > 0) attention += prompt_attention(kLeastPrompt);
+  const int64_t decode = batch.decode_sequences, all = decode + prompt;
+  const int64_t tokens = prompt == 0 ? profile_.padded(all) : all;
+  const double share = static_cast<double>(prompt) / static_cast<double>(all);
+  double kernels = attention + head_seconds(batch.sampled);
+  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens);
+  if (share > 0) kernels += share * token_seconds(Mode::Prefill, tokens);
+  return kernels + profile_.step_seconds +
+         profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
+}
+
+}  // namespace shardscape

@@ -1,0 +1,65 @@
+// The seconds of an engine step of any mix of prompts and generated tokens, from the graph and the kernels of
+// a design.
+//
+// A step is one forward over all of its tokens (vLLM V1, gpu_model_runner.py). Kernels other than attention
+// run once on all tokens; attention runs on the generated tokens with their contexts, and on the chunks of
+// prompts; the head runs on the sequences that sample. The parts come from designs of pure decode and pure
+// prefill (forward_seconds.h), computed where a step first needs them and interpolated between.
+//
+// - Tokens: a ladder of token counts, linear in between. A generated token costs as in a step of generated
+//   tokens of the same size, a token of a prompt as in a prompt of that size.
+// - Attention of generated tokens: a grid of sequences and mean contexts. The bytes that it reads are their
+//   product, for which the bilinear interpolation is exact.
+// - Attention of a chunk of q tokens after c others: the attention of a prompt of c + q tokens less that of a
+//   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
+//   kernel computes all chunks of a step.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "serving/engine/engine_profile.h"
+#include "serving/engine/forward_seconds.h"
+#include "serving/requests/step_clock.h"
+
+namespace shardscape {
+
+class EngineClock final : public StepClock {
+ public:
+  // design: the layout of one engine; its mode, batch and lengths have no effect. A Problem if no step of the
+  // layout can be computed.
+  static Result<std::unique_ptr<EngineClock>> make(const Design& design, const EngineProfile& profile,
+                                                   std::shared_ptr<PlanCache> cache = {});
+  double seconds(const StepBatch& batch) override;
+
+ private:
+  EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache);
+  std::optional<Problem> check();
+  // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens.
+  Design step_design(Mode mode, int64_t sequences, int64_t context) const;
+  ForwardSeconds forward(Mode mode, int64_t sequences, int64_t context) const;
+
+  // At a point of a ladder; computed once.
+  struct TokenCost {
+    double tokens = 0, head = 0;  // seconds; tokens: with the messages between stages
+  };
+  const TokenCost& token_cost(Mode mode, int64_t tokens);
+  double decode_attention(int64_t sequences, int64_t context);
+  double prompt_attention(int64_t tokens);
+  // Between the points.
+  double token_seconds(Mode mode, int64_t tokens);
+  double head_seconds(int64_t sequences);
+  double decode_attention_seconds(int64_t sequences, int64_t contexts);
+  double prompt_attention_seconds(int64_t tokens);
+
+  Design design_;
+  EngineProfile profile_;
+  std::shared_ptr<PlanCache> cache_;
+  int64_t least_ = 1;                       // steps of decode have a multiple of so many sequences
+  std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
+  std::map<std::pair<int64_t, int64_t>, double> decode_attention_;
+  std::map<int64_t, double> prompt_attention_;
+};
+
+}  // namespace shardscape
