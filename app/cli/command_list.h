@@ -10,6 +10,7 @@ Command examples_command();
 Command import_command();
 Command report_command();
 Command inference_command();
+Command serve_command();
 Command campaign_command();
 Command graph_command();
 Command timeline_command();

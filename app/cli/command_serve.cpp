@@ -1,0 +1,105 @@
+// shardscape-cli serve
+#include <functional>
+#include <iostream>
+#include <optional>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/messages.h"
+#include "base/atomic_write.h"
+#include "design/cluster.h"
+#include "report/service_report.h"
+
+namespace shardscape {
+namespace {
+
+// Writes the file that a flag names, if it is given.
+std::optional<Problem> write_if(const Arguments& arguments, const char* flag,
+                                const std::function<std::string()>& content) {
+  const std::string* path = arguments.value(flag);
+  return path ? atomic_write(*path, content()) : std::nullopt;
+}
+
+// The placeholder of a value in the help.
+std::string value_name(const ServiceSetting& setting) {
+  switch (setting.kind) {
+    case SettingKind::Whole: return "N";
+    case SettingKind::Number: return "X";
+    case SettingKind::File: return "FILE";
+    case SettingKind::Seconds: return "TIME";
+    case SettingKind::Switch: return "";
+    case SettingKind::Choice: break;
+  }
+  std::string out;
+  for (const char* choice : setting.choices) out += (out.empty() ? "" : "|") + std::string(choice);
+  return out;
+}
+
+int run(const Arguments& arguments) {
+  const auto design = design_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  ServiceSpec spec;
+  for (const ServiceSetting& setting : service_settings())
+    if (const std::string* text = arguments.value(setting.flag()))
+      if (auto problem = set_setting(spec, setting, *text)) {
+        problem->where = setting.flag();
+        print_problem(*problem);
+        return kWrongUsage;
+      }
+  Interrupt interrupt;
+  const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  if (const auto* problem = std::get_if<Problem>(&made)) {
+    print_problem(*problem);
+    return kNegativeAnswer;
+  }
+  const ServiceRun& service = *std::get<0>(made);
+  for (const auto& problem : {write_if(arguments, "--csv", [&] { return requests_csv(service); }),
+                              write_if(arguments, "--perfetto", [&] { return service_timeline(service); })})
+    if (problem) {
+      print_problem(*problem);
+      return kFileError;
+    }
+  std::cout << (arguments.has("--json") ? service_json(service) : service_text(service));
+  return kDone;
+}
+
+}  // namespace
+
+Command serve_command() {
+  std::vector<Flag> flags{json_flag(),
+                          {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all requests.", ""},
+                          {"--perfetto", 0, FlagKind::Value, "FILE",
+                           "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
+  const ServiceSpec standard;
+  for (const ServiceSetting& setting : service_settings()) {
+    const std::string text = setting.text(standard);
+    flags.push_back({setting.flag(), 0,
+                     setting.kind == SettingKind::Switch ? FlagKind::Boolean : FlagKind::Value,
+                     value_name(setting), setting.help + (text.empty() ? text : " Default: " + text + "."),
+                     group_label(setting.group)});
+  }
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {"serve",
+          "simulate requests to a service: latencies, throughput and cache",
+          "[FLAGS]",
+          std::string("Simulates an engine that serves requests, step by step: arrivals, queue, batches of "
+                      "chunks of prompts and generated tokens, KV cache. The scheduler is that of vLLM V1. "
+                      "The seconds of a step follow from the graph and the kernels of the design. Prints "
+                      "percentiles of the time to first token (TTFT), the time per output token (TPOT), the "
+                      "gaps between tokens (ITL), the time to the last token and the queueing time, the "
+                      "throughput, and the requests per second within the limits. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --input-len 2048 --output-len 256",
+           "shardscape-cli serve --model llama3-8b --trace requests.csv --ttft-limit 2s --tpot-limit 50ms "
+           "--json",
+           "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json"},
+          std::move(flags),
+          0,
+          run};
+}
+
+}  // namespace shardscape

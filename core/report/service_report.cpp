@@ -1,0 +1,195 @@
+#include "report/service_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "report/text_columns.h"
+#include "serving/service_limits.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct NamedDistribution {
+  const char* key;
+  const char* name;
+  const Distribution& of;
+};
+std::vector<NamedDistribution> distributions(const ServiceResults& results) {
+  return {{"ttft", "TTFT", results.ttft},
+          {"tpot", "TPOT", results.tpot},
+          {"itl", "ITL", results.itl},
+          {"e2e", "end to end", results.e2e},
+          {"queueing", "queueing", results.queueing}};
+}
+
+Json distribution_json(const Distribution& of) {
+  return {{"count", of.count}, {"mean", of.mean}, {"p50", of.p50},
+          {"p90", of.p90},     {"p95", of.p95},   {"p99", of.p99}};
+}
+
+Json cost_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::string percent(double share) { return significant(100 * share) + " %"; }
+
+// How many requests were refused, by reason.
+std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
+  std::vector<std::pair<RequestEnd, int64_t>> out;
+  for (const RequestRecord& request : run.simulation.requests) {
+    if (request.end == RequestEnd::Finished || request.end == RequestEnd::Pending) continue;
+    auto at = std::find_if(out.begin(), out.end(), [&](const auto& row) { return row.first == request.end; });
+    if (at == out.end()) at = out.insert(at, {request.end, 0});
+    ++at->second;
+  }
+  return out;
+}
+
+std::string cache_text(const ServiceRun& run) {
+  const EngineSettings& engine = run.spec.engine;
+  std::string out = "KV cache of an engine: " + grouped(engine.num_gpu_blocks) + " blocks of " +
+                    grouped(engine.block_size) + " tokens";
+  const CacheCapacity& cache = run.cache;
+  if (cache.cache > 0)
+    out += " (" + format_bytes(cache.cache) + " of " + format_bytes(cache.usable) + "; weights " +
+           format_bytes(cache.states) + ", largest step " + format_bytes(cache.activations) + ", runtime " +
+           format_bytes(cache.runtime) + ")";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string service_text(const ServiceRun& run) {
+  const ServiceResults& r = run.results;
+  std::string out = grouped(static_cast<Wide>(run.simulation.requests.size())) + " requests on " +
+                    grouped(run.spec.replicas) + (run.spec.replicas == 1 ? " engine" : " engines") + ", " +
+                    grouped(run.accelerators) + " GPUs: " + grouped(r.finished) + " answered in " +
+                    format_seconds(r.seconds) + "\n";
+  for (const auto& [reason, number] : refusals(run))
+    out += "refused: " + grouped(number) + " (" + end_text(reason) + ")\n";
+  out += cache_text(run);
+  out += pad("", 12, false);
+  for (const char* name : {"mean", "p50", "p90", "p95", "p99"}) out += pad(name, 12);
+  for (const auto& [key, name, of] : distributions(r)) {
+    out += "\n" + pad(name, 12, false);
+    for (const double value : {of.mean, of.p50, of.p90, of.p95, of.p99})
+      out += pad(format_seconds(value), 12);
+  }
+  out += "\n" + significant(r.requests_per_second) + " requests/s, " + significant(r.input_per_second) +
+         " prompt tokens/s, " + significant(r.output_per_second) + " output tokens/s";
+  if (const RequestLimits& limits = run.spec.limits; limits.ttft || limits.tpot || limits.e2e)
+    out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
+  out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
+         percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
+         " preemptions\n";
+  if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
+  if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
+  return out;
+}
+
+std::string service_json(const ServiceRun& run) {
+  const ServiceResults& r = run.results;
+  Json settings = Json::object();
+  for (const ServiceSetting& setting : service_settings()) settings[setting.id] = setting.text(run.spec);
+  Json refused = Json::object();
+  for (const auto& [reason, number] : refusals(run)) refused[end_text(reason)] = number;
+  Json latencies = Json::object();
+  for (const auto& [key, name, of] : distributions(r))
+    latencies[std::string(key) + "_seconds"] = distribution_json(of);
+  const Json out{{"settings", settings},
+                 {"accelerators", run.accelerators},
+                 {"finished", r.finished},
+                 {"refused", refused},
+                 {"seconds", r.seconds},
+                 {"steps", run.simulation.step_count},
+                 {"latencies", latencies},
+                 {"throughput",
+                  {{"requests_per_second", r.requests_per_second},
+                   {"input_tokens_per_second", r.input_per_second},
+                   {"output_tokens_per_second", r.output_per_second},
+                   {"goodput_requests_per_second", r.goodput}}},
+                 {"cache",
+                  {{"bytes", run.cache.cache},
+                   {"blocks", run.spec.engine.num_gpu_blocks},
+                   {"mean_share", r.mean_cache},
+                   {"peak_share", r.peak_cache},
+                   {"prefix_hits", r.prefix_hits},
+                   {"preemptions", r.preemptions}}},
+                 {"per_million_output_tokens",
+                  {{"dollars", cost_json(run.cost.dollars)}, {"kwh", cost_json(run.cost.kwh)}}}};
+  return out.dump(2) + "\n";
+}
+
+std::string requests_csv(const ServiceRun& run) {
+  std::string out =
+      "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,preemptions,"
+      "replica,end\n";
+  for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
+    const RequestRecord& record = run.simulation.requests[i];
+    const Request& request = run.workload.requests[i];
+    out += significant(record.arrival, 9) + "," + std::to_string(request.prompt) + "," +
+           std::to_string(request.output) + ",";
+    if (record.end == RequestEnd::Finished)
+      out += significant(record.scheduled, 9) + "," + significant(record.first_token, 9) + "," +
+             significant(record.last_token, 9) + "," + std::to_string(record.cached) + "," +
+             std::to_string(record.preemptions) + "," + std::to_string(record.replica) + ",";
+    else
+      out += ",,,,,,";
+    out += std::string(end_text(record.end)) + "\n";
+  }
+  return out;
+}
+
+std::string service_timeline(const ServiceRun& run) {
+  const auto microseconds = [](double seconds) { return std::round(seconds * 1e9) / 1e3; };
+  Json events = Json::array();
+  for (int64_t replica = 0; replica < run.spec.replicas; ++replica) {
+    events.push_back({{"ph", "M"},
+                      {"name", "process_name"},
+                      {"pid", replica},
+                      {"args", {{"name", "engine " + std::to_string(replica)}}}});
+    events.push_back(
+        {{"ph", "M"}, {"name", "thread_name"}, {"pid", replica}, {"tid", 0}, {"args", {{"name", "steps"}}}});
+  }
+  for (const StepRecord& step : run.simulation.steps) {
+    events.push_back(
+        {{"ph", "X"},
+         {"name", step.prefill_tokens > 0 ? "prompts" : "decode"},
+         {"pid", step.replica},
+         {"tid", 0},
+         {"ts", microseconds(step.begin)},
+         {"dur", microseconds(step.seconds)},
+         {"args", {{"prefill_tokens", step.prefill_tokens}, {"decode_sequences", step.decode_sequences}}}});
+    events.push_back({{"ph", "C"},
+                      {"name", "blocks in use"},
+                      {"pid", step.replica},
+                      {"ts", microseconds(step.begin)},
+                      {"args", {{"blocks", step.blocks}}}});
+  }
+  for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
+    const RequestRecord& record = run.simulation.requests[i];
+    if (record.end != RequestEnd::Finished) continue;
+    const struct {
+      const char* name;
+      double begin, end;
+    } parts[] = {{"request", record.arrival, record.last_token},
+                 {"queued", record.arrival, record.scheduled},
+                 {"prompt", record.scheduled, record.first_token},
+                 {"answer", record.first_token, record.last_token}};
+    for (const auto& part : parts)
+      for (const bool begin : {true, false})
+        events.push_back({{"ph", begin ? "b" : "e"},
+                          {"cat", "request"},
+                          {"name", part.name},
+                          {"id", i},
+                          {"pid", record.replica},
+                          {"ts", microseconds(begin ? part.begin : part.end)}});
+  }
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+}
+
+}  // namespace shardscape

@@ -1,0 +1,107 @@
+#include "serving/service/service.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "serving/engine/engine_clock.h"
+#include "serving/requests/lengths.h"
+#include "serving/requests/trace_file.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kMostCaptured = 512;  // tokens of the largest recorded graph (vLLM)
+
+Result<std::vector<RequestLength>> lengths_of(const RequestSource& source) {
+  const auto seed = static_cast<uint64_t>(source.seed);
+  if (!source.lengths.empty()) {
+    auto rows = read_lengths(source.lengths);
+    if (const auto* problem = std::get_if<Problem>(&rows)) return *problem;
+    return sampled_lengths(std::get<0>(rows), source.requests, seed);
+  }
+  const auto rule = [&](int64_t tokens) {
+    return LengthRule{source.range_ratio < 1 ? LengthKind::Uniform : LengthKind::Fixed,
+                      static_cast<int32_t>(tokens), source.range_ratio};
+  };
+  return drawn_lengths(rule(source.input_len), rule(source.output_len), source.requests, seed);
+}
+
+// Whether the data-parallel replicas of the design share experts.
+bool shares_experts(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
+}
+
+Problem no_cache_problem(const CacheCapacity& cache) {
+  return {ProblemCode::EngineSettingInvalid, "gpu_memory_utilization",
+          "weights (" + format_bytes(cache.states) + "), the largest step (" +
+              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
+              ") leave no room for a KV cache in " + format_bytes(cache.usable),
+          "a larger share, more accelerators per engine, or smaller steps"};
+}
+
+}  // namespace
+
+Design engine_design(const Design& design) {
+  Design out = design;
+  if (!shares_experts(design)) out.parallel.dp = 1;
+  return out;
+}
+
+int64_t engine_count(const Design& design) { return design.parallel.dp; }
+
+Result<Workload> make_workload(const RequestSource& source) {
+  if (!source.trace.empty()) {
+    auto read = read_trace(source.trace);
+    if (auto* workload = std::get_if<Workload>(&read)) workload->users = source.users;
+    return read;
+  }
+  const auto lengths = lengths_of(source);
+  if (const auto* problem = std::get_if<Problem>(&lengths)) return *problem;
+  if (source.users > 0) return closed_loop(source.users, std::get<0>(lengths));
+  const auto arrivals = arrival_times(
+      steady_arrivals(source.arrivals, source.rate, static_cast<uint64_t>(source.seed), source.burstiness),
+      source.requests);
+  if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
+  return open_loop(std::get<0>(arrivals), std::get<0>(lengths));
+}
+
+Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
+                                                      std::stop_token stop,
+                                                      std::shared_ptr<PlanCache> cache) {
+  if (!cache) cache = std::make_shared<PlanCache>();
+  if (const auto problem = check_spec(spec)) return *problem;
+  auto run = std::make_shared<ServiceRun>();
+  run->design = engine_design(design);
+  run->spec = spec;
+  if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
+  EngineSettings& engine = run->spec.engine;
+  auto workload = make_workload(spec.source);
+  if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
+  run->workload = std::get<Workload>(std::move(workload));
+  if (engine.num_gpu_blocks == 0) {
+    const auto capacity = cache_capacity(
+        run->design,
+        {spec.gpu_memory_utilization, engine.max_num_batched_tokens, engine.max_num_seqs, engine.block_size},
+        cache);
+    if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
+    run->cache = std::get<0>(capacity);
+    engine.num_gpu_blocks = run->cache.blocks;
+    if (engine.num_gpu_blocks < 2) return no_cache_problem(run->cache);
+  }
+  EngineProfile profile;
+  profile.captured = vllm_captured_sizes(std::min(2 * engine.max_num_seqs, kMostCaptured));
+  auto clock = EngineClock::make(run->design, profile, cache);
+  if (const auto* problem = std::get_if<Problem>(&clock)) return *problem;
+  auto simulation = simulate_requests(run->workload,
+                                      {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true},
+                                      *std::get<0>(clock), stop);
+  if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
+  run->simulation = std::get<0>(std::move(simulation));
+  run->results = service_results(run->workload, run->simulation, spec.limits);
+  run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
+  run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
+  return std::shared_ptr<const ServiceRun>(std::move(run));
+}
+
+}  // namespace shardscape

@@ -1,0 +1,40 @@
+// A service: the engines of a design answer requests. Step times come from the graph of the design
+// (engine/engine_clock.h), the scheduler from requests/.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/plan_cache.h"
+#include "campaign/running_cost.h"
+#include "serving/engine/cache_capacity.h"
+#include "serving/requests/request.h"
+#include "serving/service/service_spec.h"
+
+namespace shardscape {
+
+struct ServiceRun {
+  Design design;        // of one engine
+  ServiceSpec spec;     // with the blocks and replicas that the run has used
+  CacheCapacity cache;  // what an engine has; unset if the spec gives num_gpu_blocks
+  Workload workload;
+  RequestSimulation simulation;
+  ServiceResults results;
+  int64_t accelerators = 0;  // of all replicas
+  RunningCost cost;          // of a million output tokens
+};
+
+// The design of one engine: one data-parallel replica, or all of them if they share experts.
+Design engine_design(const Design& design);
+// Engines of the design: its data-parallel degree, or 1 if the replicas share experts.
+int64_t engine_count(const Design& design);
+
+Result<Workload> make_workload(const RequestSource& source);
+
+// Same arguments, same bytes. A stopped run has pending requests.
+Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
+                                                      std::stop_token stop = {},
+                                                      std::shared_ptr<PlanCache> cache = {});
+
+}  // namespace shardscape

@@ -1,0 +1,228 @@
+// The table of settings.
+#include <charconv>
+#include <cmath>
+
+#include "base/units.h"
+#include "serving/service/service_spec.h"
+#include "serving/service_limits.h"
+
+namespace shardscape {
+namespace {
+
+using Text = std::string (*)(const ServiceSpec&);
+using Read = bool (*)(ServiceSpec&, const std::string&);
+
+template <class T>
+bool read_number(T& value, const std::string& text) {
+  T read{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  if constexpr (std::is_floating_point_v<T>)
+    if (!std::isfinite(read)) return false;
+  value = read;
+  return true;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+// member: a function that returns a reference to the value in a spec.
+template <auto member>
+ServiceSetting whole(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Whole,
+          {},
+          [](const ServiceSpec& spec) { return std::to_string(member(spec)); },
+          [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
+}
+template <auto member>
+ServiceSetting number(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Number,
+          {},
+          [](const ServiceSpec& spec) { return number_text(member(spec)); },
+          [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
+}
+template <auto member>
+ServiceSetting file(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::File,
+          {},
+          [](const ServiceSpec& spec) { return member(spec); },
+          [](ServiceSpec& spec, const std::string& text) {
+            member(spec) = text;
+            return true;
+          }};
+}
+template <auto member>
+ServiceSetting on_off(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Switch,
+          {},
+          [](const ServiceSpec& spec) { return std::string(member(spec) ? "true" : "false"); },
+          [](ServiceSpec& spec, const std::string& text) {
+            if (text != "true" && text != "false") return false;
+            member(spec) = text == "true";
+            return true;
+          }};
+}
+template <auto member>
+ServiceSetting limit(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Seconds,
+          {},
+          [](const ServiceSpec& spec) {
+            const auto& value = member(spec);
+            return value ? limit_text(*value) : std::string();
+          },
+          [](ServiceSpec& spec, const std::string& text) {
+            const auto read = limit_seconds(text, "");
+            if (std::holds_alternative<Problem>(read)) return false;
+            member(spec) = std::get<0>(read);
+            return true;
+          }};
+}
+
+constexpr const char* kArrivals[] = {"all-at-once", "constant", "poisson", "gamma"};
+constexpr const char* kPolicies[] = {"fcfs", "priority"};
+constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
+
+template <auto member, const auto& names>
+ServiceSetting choice(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Choice,
+          {std::begin(names), std::end(names)},
+          [](const ServiceSpec& spec) { return std::string(names[static_cast<size_t>(member(spec))]); },
+          [](ServiceSpec& spec, const std::string& text) {
+            for (size_t i = 0; i < std::size(names); ++i)
+              if (text == names[i]) {
+                member(spec) = static_cast<std::decay_t<decltype(member(spec))>>(i);
+                return true;
+              }
+            return false;
+          }};
+}
+
+#define MEMBER(path) \
+  [](auto& spec) -> auto& { return spec.path; }
+
+std::vector<ServiceSetting> request_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Requests;
+  return {
+      file<MEMBER(source.trace)>("trace", "Trace", kGroup,
+                                 "File of recorded requests: CSV with arrival_s, input_tokens and "
+                                 "output_tokens, or Mooncake's JSON Lines."),
+      choice<MEMBER(source.arrivals), kArrivals>("arrivals", "Arrivals", kGroup,
+                                                 "Gaps between requests. gamma follows burstiness."),
+      number<MEMBER(source.rate)>("rate", "Rate", kGroup, "Requests per second, on average."),
+      number<MEMBER(source.burstiness)>("burstiness", "Burstiness", kGroup,
+                                        "Shape of the gamma distribution of gaps, as in vllm bench serve: "
+                                        "below 1 requests come in bursts, above 1 more evenly."),
+      whole<MEMBER(source.users)>("users", "Users", kGroup,
+                                  "Closed loop: so many users send one request each, and the next one when "
+                                  "it ends. 0: requests arrive at the rate, whatever the service does."),
+      whole<MEMBER(source.requests)>("requests", "Requests", kGroup, "Number of drawn requests."),
+      whole<MEMBER(source.input_len)>("input_len", "Input length", kGroup, "Tokens of a prompt."),
+      whole<MEMBER(source.output_len)>("output_len", "Output length", kGroup, "Tokens of an answer."),
+      number<MEMBER(source.range_ratio)>("range_ratio", "Range ratio", kGroup,
+                                         "Lengths are uniform between this share of the length and the "
+                                         "whole length. 1: all are equal."),
+      file<MEMBER(source.lengths)>("lengths", "Lengths", kGroup,
+                                   "CSV file with input_length and output_length. Requests draw their "
+                                   "lengths from its rows."),
+      whole<MEMBER(source.seed)>("seed", "Seed", kGroup,
+                                 "Seed of arrivals and lengths. Equal seeds give equal results."),
+  };
+}
+
+std::vector<ServiceSetting> engine_rows() {
+  constexpr SettingGroup kGroup = SettingGroup::Engine;
+  return {
+      whole<MEMBER(engine.max_num_batched_tokens)>("max_num_batched_tokens", "Tokens per step", kGroup,
+                                                   "The most tokens that a step computes (vLLM)."),
+      whole<MEMBER(engine.max_num_seqs)>("max_num_seqs", "Sequences", kGroup,
+                                         "The most sequences that run at once (vLLM)."),
+      whole<MEMBER(engine.max_model_len)>("max_model_len", "Longest sequence", kGroup,
+                                          "The most tokens of a prompt and its answer. Longer requests are "
+                                          "refused (vLLM)."),
+      whole<MEMBER(engine.block_size)>("block_size", "Block size", kGroup, "Tokens of a cache block (vLLM)."),
+      number<MEMBER(gpu_memory_utilization)>("gpu_memory_utilization", "Memory utilization", kGroup,
+                                             "Share of the accelerator's memory that the engine uses. What "
+                                             "weights and the largest step leave is the KV cache (vLLM)."),
+      whole<MEMBER(engine.num_gpu_blocks)>("num_gpu_blocks", "Cache blocks", kGroup,
+                                           "Blocks of the KV cache. 0: as many as fit (vLLM: "
+                                           "num_gpu_blocks_override)."),
+      on_off<MEMBER(engine.enable_chunked_prefill)>("enable_chunked_prefill", "Chunked prefill", kGroup,
+                                                    "Long prompts are computed over several steps (vLLM)."),
+      whole<MEMBER(engine.long_prefill_token_threshold)>("long_prefill_token_threshold", "Longest chunk",
+                                                         kGroup,
+                                                         "The most tokens of one prompt in a step. 0: no "
+                                                         "limit (vLLM)."),
+      on_off<MEMBER(engine.enable_prefix_caching)>("enable_prefix_caching", "Prefix caching", kGroup,
+                                                   "Prompts reuse the cached blocks of equal prefixes "
+                                                   "(vLLM)."),
+      choice<MEMBER(engine.policy), kPolicies>("scheduling_policy", "Policy", kGroup,
+                                               "Order of waiting requests: first come, first served, or by "
+                                               "the priority in the trace (vLLM)."),
+      on_off<MEMBER(engine.scheduler_reserve_full_isl)>("scheduler_reserve_full_isl", "Reserve prompts",
+                                                        kGroup,
+                                                        "A request starts only if all its tokens fit into "
+                                                        "the free blocks (vLLM)."),
+      number<MEMBER(engine.watermark)>("watermark", "Watermark", kGroup,
+                                       "Share of the blocks that stays free when a request starts (vLLM)."),
+      on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
+                                              "The engine schedules a step while the previous one runs "
+                                              "(vLLM)."),
+  };
+}
+
+std::vector<ServiceSetting> fleet_settings() {
+  constexpr SettingGroup kFleet = SettingGroup::Fleet, kLimits = SettingGroup::Limits;
+  return {
+      whole<MEMBER(replicas)>("replicas", "Replicas", kFleet,
+                              "Engines that share the requests. 0: the data-parallel degree of the design."),
+      choice<MEMBER(router), kRouters>("router", "Router", kFleet, "How requests are given to replicas."),
+      limit<MEMBER(limits.ttft)>("ttft_limit", "TTFT", kLimits,
+                                 "Limit of the time to first token of a request, such as 2 s."),
+      limit<MEMBER(limits.tpot)>("tpot_limit", "TPOT", kLimits,
+                                 "Limit of the time per output token of a request, such as 50 ms."),
+      limit<MEMBER(limits.e2e)>("e2e_limit", "End to end", kLimits,
+                                "Limit of the time from arrival to the last token of a request."),
+  };
+}
+
+#undef MEMBER
+
+}  // namespace
+
+std::span<const ServiceSetting> service_settings() {
+  static const std::vector<ServiceSetting> all = [] {
+    std::vector<ServiceSetting> out;
+    for (auto rows : {request_settings, engine_rows, fleet_settings})
+      for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
+    return out;
+  }();
+  return all;
+}
+
+}  // namespace shardscape

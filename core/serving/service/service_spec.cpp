@@ -1,0 +1,79 @@
+#include "serving/service/service_spec.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace shardscape {
+
+const char* group_label(SettingGroup group) {
+  switch (group) {
+    case SettingGroup::Requests: return "Requests";
+    case SettingGroup::Engine: return "Engine";
+    case SettingGroup::Fleet: return "Fleet";
+    case SettingGroup::Limits: return "Service level";
+  }
+  return "";
+}
+
+std::string ServiceSetting::flag() const {
+  std::string out = std::string("--") + id;
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+std::string ServiceSetting::accepted() const {
+  switch (kind) {
+    case SettingKind::Whole: return "a whole number";
+    case SettingKind::Number: return "a number";
+    case SettingKind::Switch: return "true or false";
+    case SettingKind::File: return "a file";
+    case SettingKind::Seconds: return "a time such as 50 ms or 2 s";
+    case SettingKind::Choice: break;
+  }
+  std::string out;
+  for (size_t i = 0; i < choices.size(); ++i)
+    out += std::string(i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+  return out;
+}
+
+const ServiceSetting* find_setting(std::string_view id) {
+  for (const ServiceSetting& setting : service_settings())
+    if (id == setting.id) return &setting;
+  return nullptr;
+}
+
+std::optional<Problem> set_setting(ServiceSpec& spec, const ServiceSetting& setting,
+                                   const std::string& text) {
+  if (setting.read(spec, text)) return std::nullopt;
+  return Problem(ProblemCode::EngineSettingInvalid, setting.id, "\"" + text + "\" is not accepted",
+                 setting.accepted());
+}
+
+std::optional<Problem> check_spec(const ServiceSpec& spec) {
+  const auto problem = [](const char* id, double value, const char* accepted) {
+    return Problem(ProblemCode::EngineSettingInvalid, id, "the value is " + significant(value), accepted);
+  };
+  constexpr int64_t kMostRequests = 10'000'000, kMostReplicas = 100'000;
+  const RequestSource& source = spec.source;
+  const std::pair<const char*, int64_t> lengths[] = {{"input_len", source.input_len},
+                                                     {"output_len", source.output_len}};
+  for (const auto& [id, tokens] : lengths)
+    if (tokens < 1 || tokens > kMostTokens)
+      return problem(id, static_cast<double>(tokens), "at least 1 token");
+  if (source.requests < 1 || source.requests > kMostRequests)
+    return problem("requests", static_cast<double>(source.requests), "1 to 10,000,000");
+  if (source.rate <= 0) return problem("rate", source.rate, "a number above 0");
+  if (source.burstiness <= 0) return problem("burstiness", source.burstiness, "a number above 0");
+  if (source.users < 0) return problem("users", static_cast<double>(source.users), "0 or more");
+  if (source.range_ratio < 0 || source.range_ratio > 1)
+    return problem("range_ratio", source.range_ratio, "0 to 1");
+  if (source.seed < 0) return problem("seed", static_cast<double>(source.seed), "0 or more");
+  if (spec.gpu_memory_utilization <= 0 || spec.gpu_memory_utilization > 1)
+    return problem("gpu_memory_utilization", spec.gpu_memory_utilization, "above 0, at most 1");
+  if (spec.replicas < 0 || spec.replicas > kMostReplicas)
+    return problem("replicas", static_cast<double>(spec.replicas), "0 to 100,000");
+  return check_settings(spec.engine);
+}
+
+}  // namespace shardscape
