@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ui/toolkit/copy_label.h"
+#include "ui/toolkit/glossary.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -20,6 +21,15 @@ QLabel* link_label(QWidget* parent) {
   label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   label->setObjectName("inspector_link");
   return label;
+}
+
+// The tip of a fact such as "Level", "rail: 64 ranks in 8 domains": the glossary explains the name and the
+// word before the colon. Empty if one of both is no term.
+QString explanation(const QString& name, const QString& value) {
+  const qsizetype colon = value.indexOf(u':');
+  const QString word = colon < 0 ? QString() : Glossary::instance().tip(value.left(colon));
+  const QString of_name = word.isEmpty() ? QString() : Glossary::instance().tip(name);
+  return of_name.isEmpty() ? QString() : word + u'\n' + of_name;
 }
 
 }  // namespace
@@ -51,6 +61,10 @@ FactRow::FactRow(QWidget* parent, bool link)
 // other text gets the rest of the row. Two long texts share the row in proportion to their lengths.
 void FactRow::set(const QString& name, const QString& value) {
   name_->setWords(name);
+  const QString tip = explanation(name, value);
+  name_->setTerm(!tip.isEmpty());
+  setToolTip(tip);
+  name_->setAccessibleDescription(tip);
   if (text_) {
     text_->setWords(value);
   } else {

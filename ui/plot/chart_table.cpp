@@ -29,8 +29,8 @@ constexpr int kLeastText = 72;   // of a text column: shorter texts end in "…"
 constexpr int kGoodText = 150;   // margins shrink before texts are cut below this width
 
 // Paints cells: hairlines between rows, the selected row in the soft accent, marked cells with a frame,
-// alarms in the colour for problems, changes for the better in the colour for good, set values in the accent.
-// Also edits cells.
+// alarms in the colour for problems, changes for the better in the colour for good, set values in the accent,
+// a dotted underline below terms of the glossary. Also edits cells.
 class RowDelegate : public QStyledItemDelegate {
  public:
   RowDelegate(const int& margin, ChartTable* table)
@@ -53,6 +53,8 @@ class RowDelegate : public QStyledItemDelegate {
                         : colors.text);
     const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
     painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
+    if (index.data(TableModel::TermRole).toBool())
+      underlineTerm(*painter, inside, item.displayAlignment, text);
     const auto& cells = table_->markedCells();
     if (cells.empty() ||
         std::find(cells.begin(), cells.end(),

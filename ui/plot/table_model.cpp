@@ -68,6 +68,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case AlarmRole: return cell.alarm;
     case GoodRole: return cell.good;
     case SetRole: return cell.set;
+    case TermRole: return cell.term;
     default: return {};
   }
 }

@@ -26,6 +26,7 @@ struct TableCell {
   bool alarm = false;  // a value that does not fit
   bool good = false;   // a change for the better
   bool set = false;    // a value that the design sets in place of a default
+  bool term = false;   // a term of the glossary, which the tip explains: a dotted underline
 };
 
 TableCell text_cell(const QString& text, const QString& raw = {});
@@ -35,7 +36,7 @@ class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   // Cells and horizontal headers have RawRole, headers also SpareRole.
-  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole, GoodRole, SetRole };
+  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole, GoodRole, SetRole, TermRole };
 
   using QAbstractTableModel::QAbstractTableModel;
   int rowCount(const QModelIndex& parent = {}) const override;

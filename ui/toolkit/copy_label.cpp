@@ -3,6 +3,9 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QKeyEvent>
+#include <QPainter>
+
+#include "ui/toolkit/glossary.h"
 
 namespace shardscape::ui {
 namespace {
@@ -32,6 +35,20 @@ CopyLabel::CopyLabel(const QString& text, QWidget* parent, bool breakable)
 
 void CopyLabel::setWords(const QString& text) {
   if (const QString shown = breakable_ ? with_breaks(text) : text; shown != QLabel::text()) setText(shown);
+}
+
+void CopyLabel::setTerm(bool term) {
+  if (term == is_term_) return;
+  is_term_ = term;
+  update();
+}
+
+void CopyLabel::paintEvent(QPaintEvent* event) {
+  QLabel::paintEvent(event);
+  if (!is_term_) return;
+  QPainter painter(this);
+  painter.setPen(palette().color(foregroundRole()));
+  underlineTerm(painter, contentsRect(), alignment(), text());
 }
 
 QString CopyLabel::cleanSelection() const { return selectedText().remove(kBreak); }

@@ -99,6 +99,10 @@ void ComparisonTest::comparison_of_designs() {
   QVERIFY(by_id.at("usd_per_million_tokens").verdict(1) == Verdict::Worse);
   QVERIFY(by_id.at("activations_bytes").verdict(1) == Verdict::Better);
   QVERIFY(by_id.at("gpus").verdict(1) == Verdict::None);
+  // With the second design as the baseline, the first one is the gain.
+  QCOMPARE(step.change(0, 1), -step.change(1));
+  QVERIFY(step.difference(0, 1).starts_with("-") && step.percent(0, 1).starts_with("-"));
+  QVERIFY(step.verdict(0, 1) == Verdict::Better && step.verdict(1, 1) == Verdict::None);
   // Where the step goes adds up to it.
   double sum = 0;
   for (const ComparedFigure& f : figures)

@@ -90,7 +90,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     }
   }
 
-  // A click on a bar of B selects the same thing in A. Both bars are marked, and the inspector shows B.
+  // A click on a bar of A selects the same thing in B. Both bars are marked, and the inspector shows A.
   void barsOfThePinnedDesign_data() {
     QTest::addColumn<int>("tab");
     QTest::addColumn<QString>("label");
@@ -124,7 +124,7 @@ class ComparisonSelectionTest : public SelectionWindow {
              qPrintable(window_->selection()->inspection().title));
     QCOMPARE(window_->selection()->inspection().more.front().first, QString("B"));
     const Selection theirs = window_->selection()->selection();
-    // The bar of A is the same selection.
+    // The bar of B is the same selection.
     click(1, 0);
     QCOMPARE(window_->selection()->selection(), theirs);
     QCOMPARE(chart->selectedMember(), 0);
@@ -155,7 +155,7 @@ class ComparisonSelectionTest : public SelectionWindow {
             window_->selection()->selection().kind == SelectionKind::Nothing);
   }
 
-  // A click on a segment that A lacks selects nothing in A. The inspector still shows the segment of B.
+  // A click on a segment that B lacks selects nothing in B. The inspector still shows the segment of A.
   void barsOfThePinnedDesignOnly() {
     show(kCommunication);
     StageChart* chart = view<CommunicationView>()->chart();
@@ -172,7 +172,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(window_->selection()->inspection().title, QString("Communication of stage 0"));
   }
 
-  // A selected op is marked in the bars of B, on the stage of B that holds the op.
+  // A selected op is marked in the bars of A, on the stage of A that holds the op.
   void nodesInBarsOfThePinnedDesign() {
     show(kGraph);
     clickNode(node("Attention"));
@@ -184,7 +184,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(chart->marked(), std::vector<int>{part});
   }
 
-  // A click on a box of B selects the matching span of A in all views.
+  // A click on a box of A selects the matching span of B in all views.
   void boxesOfThePinnedDesign() {
     show(kTimeline);
     TimelineView* timeline = view<TimelineView>();
@@ -204,7 +204,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     show(kMemory);
     QVERIFY(view<MemoryView>()->curve()->marked());
     show(kTimeline);
-    session_->comparisons()->clear();  // the box of B is gone, but the selection stays
+    session_->comparisons()->clear();  // the box of A is gone, but the selection stays
     QCOMPARE(canvas->selected(), same);
     // A microbatch that A does not have.
     set(*session_, {{"batch", "64"}});

@@ -2,14 +2,19 @@
 #include <QHeaderView>
 #include <QHelpEvent>
 #include <QImage>
+#include <QTabWidget>
 #include <QTest>
 
 #include "offscreen.h"
+#include "ui/inspector/fact_row.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/table_model.h"
 #include "ui/shell/verdict_strip.h"
+#include "ui/toolkit/copy_label.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/glossary.h"
+#include "ui/views/communication/collectives_model.h"
+#include "ui/views/communication/communication_view.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -70,6 +75,16 @@ class GlossaryTest : public WindowTest {
                                      << "ranks that share each layer";
     QTest::newRow("two lines") << "Decode context parallelism"
                                << "context of their KV heads";
+    // Every level of the network (hardware/network_level.h) is a term.
+    for (const auto& [level, words] : {std::pair{"Level", "highest part of the network"},
+                                       {"node", "one server"},
+                                       {"rack", "scale-up links join"},
+                                       {"scale-up", "NVLink or a similar link"},
+                                       {"rail", "same local number in several nodes"},
+                                       {"leaf", "first switch behind a NIC"},
+                                       {"spine", "join leaf switches"},
+                                       {"pods", "oversubscribed level"}})
+      QTest::newRow(level) << QString(level) << QString(words);
     QTest::newRow("no term") << "Step"
                              << "";
   }
@@ -125,6 +140,34 @@ class GlossaryTest : public WindowTest {
     QCOMPARE(model.headerData(0, Qt::Horizontal, Qt::ToolTipRole).toString(),
              Glossary::instance().tip("Exposed communication"));
     QVERIFY(model.headerData(1, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+  }
+
+  // The level of a collective, in the table of the Communication view and in the inspector.
+  void levelsAreExplained() {
+    session_->waitForEstimate();
+    auto& view = *window_->findChild<CommunicationView*>();
+    window_->tabs()->setCurrentWidget(&view);
+    const CollectivesModel& model = *view.model();
+    const QModelIndex level = model.index(0, CollectivesModel::Level);
+    QCOMPARE(level.data().toString(), QString("node"));
+    QVERIFY(level.data(TableModel::TermRole).toBool());
+    QVERIFY(!level.siblingAtColumn(CollectivesModel::Level + 1).data(TableModel::TermRole).toBool());
+    const QString tip = level.data(Qt::ToolTipRole).toString();
+    QVERIFY2(tip.startsWith(Glossary::instance().tip("node") + '\n') && tip.contains("in 1 scale-up domain"),
+             qPrintable(tip));
+    QCOMPARE(model.headerData(CollectivesModel::Level, Qt::Horizontal, Qt::ToolTipRole).toString(),
+             Glossary::instance().tip("Level"));
+    FactRow row(nullptr), other(nullptr);
+    row.set("Level", "rail: 64 ranks in 8 scale-up domains, 8 in each");
+    QVERIFY(row.findChild<CopyLabel*>()->isTerm());
+    QCOMPARE(row.toolTip(), Glossary::instance().tip("rail") + '\n' + Glossary::instance().tip("Level"));
+    other.set("Peak", "550 GFLOP / 989 TFLOP/s");  // "Peak" of the glossary is the peak of memory
+    QVERIFY(other.toolTip().isEmpty() && !other.findChild<CopyLabel*>()->isTerm());
+    // The dots are below the name.
+    row.resize(360, 40);
+    const QImage with = row.grab().toImage();
+    row.findChild<CopyLabel*>()->setTerm(false);
+    QVERIFY(with != row.grab().toImage());
   }
 
   void theFormExplainsItsTerms() {

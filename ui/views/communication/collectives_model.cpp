@@ -5,6 +5,7 @@
 
 #include "ui/inspector/communication_inspection.h"
 #include "ui/session/comparisons.h"
+#include "ui/toolkit/glossary.h"
 
 namespace shardscape::ui {
 namespace {
@@ -48,7 +49,9 @@ TimeCells time_cells(const Simulation* simulation, const CollectiveTime* of, con
                 real_cell(of->bus_rate, of->bus_rate > 0 ? text_of(significant(of->bus_rate * 1e-9))
                                                          : QStringLiteral("–"))};
   out.level.sort = static_cast<int>(of->level);
-  out.level.tip = text_of(span_text(simulation->machine.network, of->span));
+  const QString level = Glossary::instance().tip(out.level.text);
+  out.level.term = !level.isEmpty();
+  out.level.tip = level + u'\n' + text_of(span_text(simulation->machine.network, of->span));
   return out;
 }
 
@@ -101,10 +104,7 @@ void CollectivesModel::setReport(const Report& report, const Simulation* simulat
       {QStringLiteral("Group"), QStringLiteral("group"), false,
        QStringLiteral("Ranks that take part, by mesh axis")},
       {QStringLiteral("Size"), QStringLiteral("group size"), true, QStringLiteral("Ranks in the group")},
-      {QStringLiteral("Level"), QStringLiteral("level"), false,
-       tr("The highest level of the network that the group spans: node or rack (scale-up links), rail or "
-          "leaf "
-          "switch, spine, pods")},
+      {QStringLiteral("Level"), QStringLiteral("level"), false, {}},
       {QStringLiteral("Type"), QStringLiteral("dtype"), false, {}, true},
       {QStringLiteral("Count"), QStringLiteral("count"), true, QStringLiteral("Calls per step of one rank")},
       {tr("Time\n%1").arg(seconds.unit), QStringLiteral("time (s)"), true,

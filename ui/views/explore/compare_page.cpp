@@ -158,7 +158,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
   for (int member = 1; member < static_cast<int>(designs.size()); ++member) {
     const QString letter = Comparisons::letter(member), raw = QStringLiteral("B less ") + letter;
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
-    columns.push_back({tr("B − %1\ncurrent minus pinned").arg(letter), raw, true,
+    columns.push_back({tr("B − %1\ncurrent − pinned").arg(letter), raw, true,
                        tr("The current design minus the pinned design %1. ✓: the current design is better, "
                           "✗: it is worse")
                            .arg(letter)});

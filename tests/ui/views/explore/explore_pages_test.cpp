@@ -61,8 +61,8 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
     return page.model()->headerData(column, Qt::Horizontal).toString();
   };
   QCOMPARE(heading(ComparisonModel::Present), QString("B\ncurrent"));
-  QCOMPARE(heading(ComparisonModel::difference(1)), QString("B − A\ncurrent minus pinned"));
-  QCOMPARE(heading(ComparisonModel::difference(2)), QString("B − C\ncurrent minus pinned"));
+  QCOMPARE(heading(ComparisonModel::difference(1)), QString("B − A\ncurrent − pinned"));
+  QCOMPARE(heading(ComparisonModel::difference(2)), QString("B − C\ncurrent − pinned"));
   const auto row = static_cast<int>(step - figures.begin());
   for (int member = 1; member <= 3; ++member) {
     const double base = step->values[static_cast<size_t>(member)], by = step->values[0] - base;
