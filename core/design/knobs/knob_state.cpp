@@ -512,7 +512,7 @@ namespace {
 // Whether the value is the one of the design's preset or of an imported model: nobody has set it.
 bool is_of_model(const Design& design, const Knob& knob) {
   if (knob.group != KnobGroup::Model) return false;
-  if (design.model.preset.empty()) return knob.id == "weight_formats";
+  if (design.model.preset.empty()) return knob.of_checkpoint;
   const Preset* preset = ModelLibrary::instance().preset(design.model.preset);
   if (!preset) return false;
   Design published = design;

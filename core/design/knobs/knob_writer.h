@@ -90,10 +90,12 @@ class TableWriter {
   void section(std::string name, bool rare = false) {
     section_ = std::move(name);
     rare_ = rare;
-    outside_step_ = false;
+    outside_step_ = of_checkpoint_ = false;
   }
   // No step depends on the knobs of this section.
   void outside_of_steps() { outside_step_ = true; }
+  // Checkpoints state the values of this section.
+  void of_checkpoints() { of_checkpoint_ = true; }
 
   void number(KnobAccess access, std::string id, std::string label, std::string symbol, std::string unit,
               int64_t min, int64_t max, std::string help) {
@@ -149,6 +151,7 @@ class TableWriter {
     knob.section = section_;
     knob.rare = rare_;
     knob.outside_step = outside_step_;
+    knob.of_checkpoint = of_checkpoint_;
     knob.type = type;
     knob.label = std::move(label);
     knob.symbol = std::move(symbol);
@@ -160,7 +163,7 @@ class TableWriter {
   KnobTable& table_;
   KnobGroup group_ = KnobGroup::Model;
   std::string section_;
-  bool rare_ = false, outside_step_ = false;
+  bool rare_ = false, outside_step_ = false, of_checkpoint_ = false;
 };
 
 // Each function adds the rows of one group of the form, in the order of the form.

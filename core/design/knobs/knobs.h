@@ -31,6 +31,8 @@ struct Knob {
   // No step depends on the knob: price, power, training run. Documents omit the knob while it has its
   // default.
   bool outside_step = false;
+  // The file of a checkpoint states the value, so that an imported model brings it.
+  bool of_checkpoint = false;
   KnobType type;
   std::string label;         // "KV heads"
   std::string symbol;        // "G", may be empty

@@ -51,6 +51,7 @@ void add_layers(TableWriter& table) {
 
 void add_formats(TableWriter& table) {
   table.section("Weights of the checkpoint", true);
+  table.of_checkpoints();
   table.text({[](const Design& d) { return KnobValue(weight_formats_text(d.model.weight_formats)); },
               [](Design& d, const KnobValue& value) {
                 auto read = parse_weight_formats(std::get<std::string>(value));

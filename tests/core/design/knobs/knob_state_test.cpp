@@ -215,6 +215,9 @@ void KnobStateTest::values_of_presets_are_not_noted() {
   Design own = test::preset_design("llama3-8b", 1, 1, 1);
   QVERIFY(!set_knob(own, *find_knob("weight_formats"), "down=mxfp4"));
   QVERIFY(noted(own));
+  own.model.preset.clear();  // as an imported model, whose checkpoint states the formats
+  QVERIFY(find_knob("weight_formats")->of_checkpoint && !find_knob("window")->of_checkpoint);
+  QVERIFY(!noted(own));
 }
 
 void KnobStateTest::impossible_choices_are_errors_data() { add_designs(); }
