@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "explore_window.h"
+#include "mouse.h"
 #include "offscreen.h"
 #include "ui/plot/chart_table.h"
 #include "ui/shell/settings.h"
@@ -17,17 +18,6 @@
 
 using namespace shardscape;
 using namespace shardscape::ui;
-
-namespace {
-
-void drag(QWidget* handle, int pixels) {
-  const QPoint from = handle->rect().center();
-  QTest::mousePress(handle, Qt::LeftButton, {}, from);
-  QTest::mouseMove(handle, from + QPoint(0, pixels));
-  QTest::mouseRelease(handle, Qt::LeftButton, {}, from + QPoint(0, pixels));
-}
-
-}  // namespace
 
 class PageLayoutTest : public QObject {
   Q_OBJECT
@@ -48,7 +38,7 @@ class PageLayoutTest : public QObject {
     QWidget* handle = splitter.handle(1);
     const int before = w.page().table()->height();
     QVERIFY2(before >= 6 * 26, qPrintable(QString::number(before)));  // rows that show before any drag
-    drag(handle, -120);
+    drag_divider(handle, -120);
     QCOMPARE(w.page().table()->height(), before + 120);
     // A new size of the window keeps the divider that the person has moved.
     w.main.resize(1440, 1000);
@@ -104,7 +94,7 @@ class PageLayoutTest : public QObject {
       ExploreWindow w;
       w.searchSmall();
       QCoreApplication::processEvents();
-      drag(w.page().splitter()->handle(1), -100);
+      drag_divider(w.page().splitter()->handle(1), -100);
       moved = w.page().splitter()->sizes();
       settings::rememberPages(&w.main);
     }
@@ -136,7 +126,7 @@ class PageLayoutTest : public QObject {
         if (of->isVisible()) splitter = of;
       QVERIFY2(splitter, qPrintable(QString::number(page)));
       const int last = splitter->count() - 1, before = splitter->sizes()[last];
-      drag(splitter->handle(last), -40);
+      drag_divider(splitter->handle(last), -40);
       QCOMPARE(splitter->sizes()[last], before + 40);
       QTest::mouseDClick(splitter->handle(last), Qt::LeftButton, {}, splitter->handle(last)->rect().center());
       for (int part = 0; part < last; ++part) QCOMPARE(splitter->sizes()[part], 0);

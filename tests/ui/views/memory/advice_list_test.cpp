@@ -1,9 +1,11 @@
 // The list of changes that save memory, and the divider between the charts and the table of the Memory view.
 #include <QLabel>
 #include <QPushButton>
+#include <QSplitterHandle>
 #include <QTest>
 #include <QUndoStack>
 
+#include "mouse.h"
 #include "offscreen.h"
 #include "timeline_parts.h"
 #include "ui/plot/chart_table.h"
@@ -105,8 +107,7 @@ class AdviceListTest : public QObject {
       View w(true);
       PageSplitter& splitter = *w.view.splitter();
       const int before = w.view.table()->height();
-      splitter.handle(1)->setFocus(Qt::TabFocusReason);
-      QTest::keyClick(splitter.handle(1), Qt::Key_Up);
+      drag_divider(splitter.handle(1), -40);
       QVERIFY(w.view.table()->height() > before);
       moved = splitter.sizes();
       settings::rememberPages(&w.view);
