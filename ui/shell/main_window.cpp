@@ -72,9 +72,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kProblemsHeight = 180;
-constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360), kLeastView(528, 300);
-// Narrower windows show a view next to one panel, or alone.
-constexpr int kRoomForBoth = 940, kRoomForOne = 700;
+constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360);
 // Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
 int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }

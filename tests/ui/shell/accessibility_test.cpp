@@ -137,6 +137,8 @@ class AccessibilityTest : public WindowTest {
     }
     QCOMPARE(all.size(), 0);
     QCOMPARE(window_->size(), room);
+    // The least size of a view leaves the pane without a horizontal scroll bar.
+    QCOMPARE(window_->tabs()->width(), window_->tabs()->parentWidget()->width());
   }
 
   // The walk finds what it looks for.
