@@ -10,6 +10,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "design/knobs/step_tokens.h"
+#include "explore/layout.h"
 #include "explore/values.h"
 #include "hardware/accelerator.h"
 #include "hardware/network_catalogue.h"
@@ -134,7 +135,7 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (const auto exit_code = set_ranks(arguments, spec)) return *exit_code;
   if (!file && !arguments.has("--design") && !arguments.has("--example") && !arguments.has("--batch") &&
       most_ranks(spec) > 0)
-    spec.base.workload.batch = most_ranks(spec);
+    spec.base.workload.batch = layout_batch(most_ranks(spec));
   const bool varies = std::any_of(spec.dimensions.begin(), spec.dimensions.end(), [](const auto& d) {
     return d.first == kModelAxis || is_range(*find_knob(d.first), d.second);
   });

@@ -1,6 +1,7 @@
 #include "ui/shell/start_row.h"
 
 #include <QGridLayout>
+#include <QLineEdit>
 #include <QPushButton>
 
 #include "design/knobs/knobs.h"

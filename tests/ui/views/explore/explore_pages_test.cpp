@@ -478,6 +478,7 @@ class ExplorePagesTest : public QObject {
     w.session.comparisons()->clear();
     QVERIFY(!line->isVisible());
     // A search over two accelerators ranks dollars of the one with a price.
+    w.view().showPage(ExploreView::Designs);
     w.vary({{"accelerator", "h100-sxm-80gb,b300-hgx-270gb"}, {"microbatch", "1,2"}});
     w.search();
     QVERIFY(w.page().rows()->column("cost") >= 0);
