@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLongestQueue = 60'000;  // ms; a longer one is a clock with another origin
 
-// An input without a frame for so long changed nothing that is visible.
+// If the program is idle after this time and has not painted, nothing that is visible has changed.
 constexpr int kNothingToPaint = 150;  // ms
 
 QString name(QEvent* event) {
@@ -47,16 +47,22 @@ FrameClock::FrameClock(Session* session, QWidget* window)
     : QObject(window), session_(session), window_(window) {
   without_frame_.setSingleShot(true);
   without_frame_.setInterval(kNothingToPaint);
-  connect(&without_frame_, &QTimer::timeout, this, [this] {
-    if (!first_frame_ && !awaits_answer_) wait_.reset();
-  });
+  // A timer without a delay fires after all events that are waiting, requests to paint included.
+  connect(&without_frame_, &QTimer::timeout, this,
+          [this] { QTimer::singleShot(0, this, &FrameClock::nothingPainted); });
   connect(session, &Session::designChanged, this, [this] {
     if (!window_->isVisible()) return;
     if (!wait_) begin(QStringLiteral("edit"), 0);  // typed text takes effect after a pause
     awaits_answer_ = true;
+    answered_ = false;
   });
-  connect(session, &Session::resultShown, this,
-          [this] { answered_ = !session_->computing() && (!session_->current() || session_->estimated()); });
+  connect(session, &Session::resultShown, this, [this] {
+    const bool before = answered_;
+    answered_ = !session_->computing() && (!session_->current() || session_->estimated());
+    if (!wait_ || !answered_ || before) return;
+    answered_at_ = elapsed();
+    without_frame_.start();
+  });
   qApp->installEventFilter(this);
 }
 
@@ -96,9 +102,11 @@ void FrameClock::begin(const QString& input, double queued) {
   without_frame_.start();
 }
 
+double FrameClock::elapsed() const { return queued_ + static_cast<double>(since_.nsecsElapsed()) / 1e6; }
+
 void FrameClock::painted() {
   if (!wait_) return;
-  const double now = queued_ + static_cast<double>(since_.nsecsElapsed()) / 1e6;
+  const double now = elapsed();
   if (!first_frame_) {
     first_frame_ = true;
     wait_->frame = now;
@@ -108,16 +116,32 @@ void FrameClock::painted() {
   end();
 }
 
+void FrameClock::nothingPainted() {
+  // The wait may have ended, and another input may have begun one of its own.
+  if (!wait_ || without_frame_.isActive() || (awaits_answer_ && !answered_)) return;
+  if (awaits_answer_) {
+    if (!first_frame_) wait_->frame = answered_at_;
+    wait_->answer = answered_at_;
+    return end();
+  }
+  ++left_out_;
+  log(wait_->input, {}, {});
+  wait_.reset();
+  Q_EMIT inputLeftOut();
+}
+
 void FrameClock::end() {
+  const auto ms = [](double value) { return QByteArray::number(value, 'f', 2); };
   last_ = std::move(wait_);
   wait_.reset();
-  if (log_.isOpen()) {
-    const auto ms = [](double value) { return QByteArray::number(value, 'f', 2); };
-    log_.write(last_->input.toUtf8() + ',' + ms(last_->frame) + ',' +
-               (last_->answer ? ms(*last_->answer) : QByteArray()) + '\n');
-    log_.flush();
-  }
+  log(last_->input, ms(last_->frame), last_->answer ? ms(*last_->answer) : QByteArray());
   Q_EMIT waited();
+}
+
+void FrameClock::log(const QString& input, const QByteArray& frame, const QByteArray& answer) {
+  if (!log_.isOpen()) return;
+  log_.write(input.toUtf8() + ',' + frame + ',' + answer + '\n');
+  log_.flush();
 }
 
 }  // namespace shardscape::ui

@@ -59,17 +59,48 @@ class FrameClockTest : public WindowTest {
     QVERIFY(!clock()->last()->answer);
   }
 
-  void aKeyWithoutEffectIsNoWait() {
+  void aKeyWithoutEffectIsLeftOut() {
     session_->waitForEstimate();
     window_->centralWidget()->setFocus();
     // Figures of an earlier edit may still be painted: tries again.
     const auto nothingIsPainted = [&] {
-      QSignalSpy waited(clock(), &FrameClock::waited);
+      QSignalSpy waited(clock(), &FrameClock::waited), left_out(clock(), &FrameClock::inputLeftOut);
+      const int before = clock()->leftOut();
       press(Qt::Key_F13);
       QTest::qWait(400);
-      return waited.isEmpty();
+      return waited.isEmpty() && left_out.count() == 1 && clock()->leftOut() == before + 1;
     };
     QTRY_VERIFY_WITH_TIMEOUT(nothingIsPainted(), 120'000);
+  }
+
+  // A window that shows no figures never paints them. The wait ends with the figures, not with a later frame.
+  void anEditThatChangesNothingVisibleEnds() {
+    QWidget window;
+    window.resize(200, 100);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    Session session;
+    session.waitForEstimate();
+    FrameClock clock(&session, &window);
+    const QString path = folder_.filePath("unseen.csv");
+    QVERIFY(clock.logTo(path));
+    QTest::qWait(300);  // the first frames of the window
+    QSignalSpy waited(&clock, &FrameClock::waited);
+    QVERIFY(!session.setKnob("layers", "48"));
+    session.waitForEstimate();
+    QTRY_COMPARE(waited.count(), 1);
+    QVERIFY(clock.last() && clock.last()->input == "edit" && clock.last()->answer);
+    QCOMPARE(clock.last()->frame, *clock.last()->answer);
+    // The next input has a wait of its own.
+    QTest::keyClick(&window, Qt::Key_F13);
+    QTRY_COMPARE(clock.leftOut(), 1);
+    QCOMPARE(waited.count(), 1);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = file.readAll().split('\n');
+    QCOMPARE(lines.size(), 4);  // the heading, the edit, the key, and the end
+    QVERIFY(lines[1].startsWith("edit,"));
+    QCOMPARE(lines[2], QByteArray("key F13,,"));
   }
 
   void everyWaitIsALineOfTheLog() {
