@@ -29,6 +29,13 @@ inline const ImportField* find(const std::vector<ImportField>& fields, const cha
   return it == fields.end() ? nullptr : &*it;
 }
 
+// "hidden_size top_k "
+inline std::string keys_of(const std::vector<ImportField>& fields) {
+  std::string out;
+  for (const ImportField& field : fields) out += field.key + " ";
+  return out;
+}
+
 inline std::string listing(const ImportResult& result) {
   std::string out;
   for (const Problem& p : result.problems) out += to_string(p) + "\n";
