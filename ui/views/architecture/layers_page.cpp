@@ -362,7 +362,6 @@ void LayersPage::askForWindow() {
   const Fix fix = missing->fixes.front();
   issue_->show(qt(missing->what), qt(missing->accepted), capitalized(qt(fix.label)),
                [this, fix] { session_->applyFix(fix); });
-  issue_->setVisible(true);
 }
 
 void LayersPage::showNaming(bool naming) {

@@ -125,8 +125,8 @@ class ArchitectureViewTest : public QObject {
     QVERIFY2(issue->text().contains("\"layer_2\"") && issue->text().contains("no width"),
              qPrintable(issue->text()));
     QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(modelText("window"), QString("4096"));
     session_->waitForReport();
-    QCOMPARE(modelText("window"), "4096");
     QVERIFY(!issue->isVisible());
     session_->undoStack()->undo();
     session_->waitForReport();
