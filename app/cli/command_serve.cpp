@@ -52,8 +52,10 @@ int run(const Arguments& arguments) {
   Interrupt interrupt;
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) {
-    print_problem(*problem);
+  if (const auto* refused = std::get_if<Problem>(&made)) {
+    Problem problem = *refused;
+    if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
+    print_problem(problem);
     return kNegativeAnswer;
   }
   const ServiceRun& service = *std::get<0>(made);

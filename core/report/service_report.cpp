@@ -67,8 +67,8 @@ std::string service_text(const ServiceRun& run) {
   const ServiceResults& r = run.results;
   std::string out = grouped(static_cast<Wide>(run.simulation.requests.size())) + " requests on " +
                     grouped(run.spec.replicas) + (run.spec.replicas == 1 ? " engine" : " engines") + ", " +
-                    grouped(run.accelerators) + " GPUs: " + grouped(r.finished) + " answered in " +
-                    format_seconds(r.seconds) + "\n";
+                    grouped(run.accelerators) + (run.accelerators == 1 ? " GPU: " : " GPUs: ") +
+                    grouped(r.finished) + " answered in " + format_seconds(r.seconds) + "\n";
   for (const auto& [reason, number] : refusals(run))
     out += "refused: " + grouped(number) + " (" + end_text(reason) + ")\n";
   out += cache_text(run);

@@ -19,9 +19,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-enum class Column : uint8_t { Arrival, Input, Output, Session, Parent, Priority, Hashes };
+enum class Column : uint8_t { Arrival, Input, Output, Session, Parent, Priority, Hashes, Result };
 constexpr std::array<std::string_view, 7> kColumns{"arrival_s", "input_tokens", "output_tokens", "session",
                                                    "parent",    "priority",     "block_hashes"};
+// Columns of a table of results (report/service_report.h), which is a trace, too. Their values have no
+// effect.
+constexpr std::array<std::string_view, 7> kResults{
+    "scheduled_s", "first_token_s", "last_token_s", "cached_tokens", "preemptions", "replica", "end"};
 constexpr char kHeader[] = "arrival_s,input_tokens,output_tokens[,session,parent,priority,block_hashes]";
 constexpr char kHashes[] = "whole numbers of at least 0, or ranges such as 4-13, with spaces between them";
 constexpr int64_t kMostInRange = 1'000'000;
@@ -58,6 +62,10 @@ class CsvTrace {
         out_.tokens_per_hash = *tokens;
         cell = kColumns.back();
       }
+      if (std::find(kResults.begin(), kResults.end(), cell) != kResults.end()) {
+        columns_.push_back(Column::Result);
+        continue;
+      }
       const auto at = std::find(kColumns.begin(), kColumns.end(), cell);
       if (at == kColumns.end()) return lines_.problem("there is no column " + quoted(cell), kHeader);
       const auto k = static_cast<size_t>(at - kColumns.begin());
@@ -89,6 +97,7 @@ class CsvTrace {
 
   std::optional<Problem> cell(Column column, std::string_view text, Request& request) {
     switch (column) {
+      case Column::Result: return std::nullopt;
       case Column::Arrival: {
         const auto seconds = seconds_number(text);
         if (!seconds) return lines_.problem(quoted(text) + " is no arrival", "seconds of at least 0");

@@ -15,6 +15,7 @@ namespace shardscape {
 //   session       a name
 //   parent        the previous turn: number of its row, the first row is 0. arrival_s is the thinking time.
 //   priority      a whole number; the smallest is served first
+//   the columns of `shardscape-cli serve --csv`, without effect
 //   block_hashes  numbers, one per 512 prompt tokens, with spaces between them; 4-6 is short for 4 5 6.
 //                 block_hashes_N: one per N tokens
 // Mooncake's JSON Lines (kvcache-ai/Mooncake, FAST'25 traces): one object per line with timestamp

@@ -1,0 +1,105 @@
+// The command serve: output, files, exit codes.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "cli/cli_run.h"
+
+using namespace shardscape::test;
+
+namespace {
+
+QList<QByteArray> lines_of(const QString& path) {
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  return file.readAll().trimmed().split('\n');
+}
+
+}  // namespace
+
+class ServeCommandTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void text() {
+    const CliRun run = run_line("serve --model llama3-8b --rate 4 --requests 50 --ttft-limit 2s");
+    QCOMPARE(run.exit_code, 0);
+    for (const char* words : {"50 requests on 1 engine, 1 GPU: 50 answered", "TTFT", "TPOT", "ITL",
+                              "queueing", "KV cache of an engine", "goodput", "per million output tokens"})
+      QVERIFY2(run.out.contains(words), words);
+  }
+  // Equal seeds give equal bytes; another seed other arrivals.
+  void seeds() {
+    const QString command = "serve --model llama3-8b --rate 4 --requests 50 --json";
+    const CliRun one = run_line(command), again = run_line(command);
+    QCOMPARE(one.exit_code, 0);
+    QCOMPARE(one.out, again.out);
+    QVERIFY(run_line(command + " --seed 2").json()["seconds"] != one.json()["seconds"]);
+    QCOMPARE(one.json()["finished"].toInt(), 50);
+    QCOMPARE(one.json()["settings"].toObject()["max_num_seqs"].toString(), QString("256"));
+  }
+  // More load never makes requests faster, and replicas share it.
+  void load_and_replicas() {
+    const auto ttft = [](const char* flags) {
+      const CliRun run = run_line(
+          qPrintable(QString("serve --model llama3-8b --requests 200 --input-len 2000 --json ") + flags));
+      return run.json()["latencies"].toObject()["ttft_seconds"].toObject()["p99"].toDouble();
+    };
+    const double low = ttft("--rate 1"), high = ttft("--rate 40"), shared = ttft("--rate 40 --dp 4");
+    QVERIFY(low > 0 && high > 2 * low && shared < high);
+  }
+  void files() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("requests.csv"), timeline = folder.filePath("serve.json");
+    const CliRun run = run_line(("serve --model llama3-8b --requests 20 --max-model-len 1100 " +
+                                 QString("--csv %1 --perfetto %2").arg(table, timeline)));
+    QCOMPARE(run.exit_code, 0);
+    // No request is dropped silently: 1,024 and 128 tokens are longer than the model.
+    QVERIFY2(run.out.contains("refused: 20"), qPrintable(run.out));
+    const QList<QByteArray> rows = lines_of(table);
+    QCOMPARE(rows.size(), 21);
+    for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
+    QVERIFY(rows[1].contains("longer than max_model_len"));
+    QVERIFY(QJsonDocument::fromJson(lines_of(timeline).join('\n')).object().value("traceEvents").isArray());
+  }
+  // What the table says is what the simulation reads again.
+  void a_table_is_a_trace() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("requests.csv");
+    const QString base = "serve --model llama3-8b --requests 40 --rate 3 --json";
+    const CliRun drawn = run_line((base + " --csv " + table));
+    const CliRun read = run_line((base + " --trace " + table));
+    QCOMPARE(read.exit_code, 0);
+    const auto p99 = [](const CliRun& run) {
+      return run.json()["latencies"].toObject()["ttft_seconds"].toObject()["p99"].toDouble();
+    };
+    QVERIFY(std::abs(p99(read) / p99(drawn) - 1) < 1e-6);
+  }
+  void mistakes_data() {
+    QTest::addColumn<QString>("flags");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("choice") << "--arrivals possion"
+                            << "all-at-once, constant, poisson or gamma";
+    QTest::newRow("range") << "--rate -1"
+                           << "--rate: the value is -1.00";
+    QTest::newRow("no number") << "--max-num-seqs many"
+                               << "a whole number";
+    QTest::newRow("layout") << "--tp 3"
+                            << "tp";
+    QTest::newRow("no room") << "--model llama3-70b"
+                             << "no room for a KV cache";
+    QTest::newRow("no file") << "--trace nowhere.csv"
+                             << "nowhere.csv";
+  }
+  void mistakes() {
+    QFETCH(QString, flags);
+    QFETCH(QString, words);
+    const CliRun run = run_line(("serve --model llama3-8b --requests 10 " + flags));
+    QVERIFY(run.exit_code != 0);
+    QVERIFY2(run.err.contains(words), qPrintable(run.err));
+  }
+};
+
+QTEST_GUILESS_MAIN(ServeCommandTest)
+#include "serve_test.moc"

@@ -1,0 +1,129 @@
+// Requests to the engines of a design, and the table of settings.
+#include <QtTest>
+#include <set>
+
+#include "serving/service/service.h"
+#include "support/designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+Design design_on(const char* preset, int64_t tp, int64_t dp) {
+  Design design = preset_design(preset, tp, 1, dp);
+  design.cluster.accelerator = "h200-sxm-141gb";
+  return design;
+}
+
+std::shared_ptr<const ServiceRun> run_of(const Design& design, const ServiceSpec& spec) {
+  const auto made = run_service(design, spec);
+  if (const auto* problem = std::get_if<Problem>(&made)) qFatal("%s", to_string(*problem).c_str());
+  return std::get<0>(made);
+}
+
+}  // namespace
+
+class ServiceTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // Every setting reads what it writes, refuses what it does not accept, and then stays as it was.
+  void settings_read_what_they_write() {
+    std::set<std::string> ids;
+    for (const ServiceSetting& setting : service_settings()) {
+      QVERIFY2(ids.insert(setting.id).second, setting.id);
+      QVERIFY(*setting.label && *setting.help);
+      QCOMPARE(find_setting(setting.id), &setting);
+      ServiceSpec spec;
+      const std::string text = setting.text(spec);
+      QVERIFY2(!set_setting(spec, setting, text), setting.id);
+      QCOMPARE(setting.text(spec), text);
+      for (const char* choice : setting.choices) {
+        QVERIFY(!set_setting(spec, setting, choice));
+        QCOMPARE(setting.text(spec), std::string(choice));
+      }
+      if (setting.kind == SettingKind::File) continue;
+      const std::string before = setting.text(spec);
+      const auto problem = set_setting(spec, setting, "what?");
+      QVERIFY2(problem && problem->where == setting.id && !problem->accepted.empty(), setting.id);
+      QCOMPARE(setting.text(spec), before);
+    }
+  }
+  void values_out_of_range_are_problems() {
+    const std::pair<const char*, const char*> rows[] = {
+        {"rate", "0"},      {"requests", "0"},  {"range_ratio", "2"}, {"gpu_memory_utilization", "1.5"},
+        {"input_len", "0"}, {"users", "-1"},    {"replicas", "-1"},   {"burstiness", "0"},
+        {"seed", "-1"},     {"block_size", "0"}};
+    for (const auto& [id, text] : rows) {
+      ServiceSpec spec;
+      QVERIFY2(!set_setting(spec, *find_setting(id), text), id);
+      const auto problem = check_spec(spec);
+      QVERIFY2(problem && problem->where == id, id);
+    }
+    QVERIFY(!check_spec(ServiceSpec{}));
+  }
+  // One request on an idle engine: the prompt, then one step per further token.
+  void one_request_takes_its_steps() {
+    ServiceSpec spec;
+    spec.source.requests = 1;
+    spec.source.input_len = 1000;
+    spec.source.output_len = 11;
+    const auto run = run_of(design_on("llama3-8b", 1, 1), spec);
+    QCOMPARE(run->results.finished, int64_t{1});
+    QCOMPARE(run->simulation.step_count, int64_t{11});
+    QVERIFY(run->results.ttft.mean > run->results.tpot.mean);
+    double sum = 0;
+    for (const StepRecord& step : run->simulation.steps) sum += step.seconds;
+    QVERIFY(std::abs(sum / run->results.e2e.mean - 1) < 1e-9);
+  }
+  // The cache is what the memory leaves, unless the blocks are given.
+  void blocks_follow_from_memory() {
+    ServiceSpec spec;
+    spec.source.requests = 4;
+    const auto run = run_of(design_on("llama3-8b", 1, 1), spec);
+    QCOMPARE(run->spec.engine.num_gpu_blocks, run->cache.blocks);
+    QVERIFY(run->cache.blocks > 1000);
+    spec.engine.num_gpu_blocks = 500;
+    const auto given = run_of(design_on("llama3-8b", 1, 1), spec);
+    QCOMPARE(given->spec.engine.num_gpu_blocks, int64_t{500});
+    QCOMPARE(given->cache.cache, int64_t{0});
+  }
+  void data_parallel_replicas_are_engines() {
+    ServiceSpec spec;
+    spec.source.requests = 40;
+    spec.source.rate = 20;
+    const auto run = run_of(design_on("llama3-8b", 2, 4), spec);
+    QCOMPARE(run->spec.replicas, int64_t{4});
+    QCOMPARE(run->accelerators, int64_t{8});
+    QCOMPARE(run->design.parallel.dp, int64_t{1});
+    std::set<int32_t> replicas;
+    for (const RequestRecord& request : run->simulation.requests) replicas.insert(request.replica);
+    QCOMPARE(replicas.size(), size_t{4});
+    QVERIFY(run->cost.dollars && *run->cost.dollars > 0);
+  }
+  // Replicas that share experts keep the design of all: their steps exchange tokens.
+  void shared_experts_keep_the_design() {
+    Design design = design_on("qwen3-30b-a3b", 1, 4);
+    design.parallel.ep = 4;
+    ServiceSpec spec;
+    spec.source.requests = 8;
+    const auto run = run_of(design, spec);
+    QCOMPARE(run->design.parallel.dp, int64_t{4});
+    QCOMPARE(run->spec.replicas, int64_t{4});
+    QCOMPARE(run->accelerators, int64_t{4});
+  }
+  // A closed loop of users has at most so many requests in the system.
+  void users_bound_the_requests() {
+    ServiceSpec spec;
+    spec.source.users = 3;
+    spec.source.requests = 30;
+    const auto run = run_of(design_on("llama3-8b", 1, 1), spec);
+    for (const StepRecord& step : run->simulation.steps) QVERIFY(step.decode_sequences <= 3);
+    QVERIFY(run->simulation.in_system / run->simulation.seconds <= 3 + 1e-9);
+    QCOMPARE(run->results.finished, int64_t{30});
+  }
+};
+
+QTEST_APPLESS_MAIN(ServiceTest)
+#include "service_test.moc"
