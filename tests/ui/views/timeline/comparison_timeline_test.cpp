@@ -123,7 +123,7 @@ class ComparisonTimelineTest : public QObject {
     QVERIFY2(tip.startsWith("A: Backward, microbatch 0"), qPrintable(tip));
     QCOMPARE(same, view.lanes()->of_action(3, Pass::Backward, 0, 0));  // the last stages match
     const QString said = matchingItemText(*below.lanes, theirs, *view.lanes(), same);
-    QVERIFY2(tip.contains("\nA: " + said), qPrintable(tip));
+    QVERIFY2(tip.contains("\nB: " + said), qPrintable(tip));
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, box.center().toPoint());
     QCOMPARE(canvas.selected(), theirs);
     QCOMPARE(state.selection().kind, SelectionKind::Span);
