@@ -84,9 +84,8 @@ bool same_case(const TimedRow& a, const TimedRow& b) {
 
 struct Tables {
   struct Draft {
-    std::vector<TimedRow> rows;
+    SourcedRows nccl, engine;
     double scaleup_gbps = 0;
-    std::string source;
   };
   std::map<std::string, CollectiveTable, std::less<>> tables;
   std::vector<Problem> problems;
@@ -96,10 +95,10 @@ struct Tables {
     for (const auto& path : data_files("resources/calibration"))
       guarded(problems, [&] { read(path, drafts); });
     for (auto& [id, draft] : drafts) {
-      if (draft.rows.empty()) continue;
+      if (draft.nccl.rows.empty()) continue;
       const Accelerator* known = find_accelerator(id);
       const double gbps = draft.scaleup_gbps > 0 ? draft.scaleup_gbps : known ? known->scaleup_gbps : 0;
-      tables.emplace(id, CollectiveTable(draft.rows, gbps, draft.source));
+      tables.emplace(id, CollectiveTable(draft.nccl.rows, gbps, draft.nccl.source, std::move(draft.engine)));
     }
   }
 
@@ -110,8 +109,8 @@ struct Tables {
     if (std::get<std::string>(text).find("\"collectives\"") == std::string::npos) return;
     const JsonFile file(std::get<std::string>(text), path.string());
     if (path.parent_path().filename() == "collectives")
-      file.only(file.root(),
-                {"note", "source", "accelerator", "accelerators", "scaleup_gbps", "collectives"});
+      file.only(file.root(), {"note", "source", "inference", "accelerator", "accelerators", "scaleup_gbps",
+                              "collectives"});
     std::vector<std::string> ids;
     if (file.root().contains("accelerator"))
       ids.push_back(file.text(file.root(), "accelerator"));
@@ -129,17 +128,19 @@ struct Tables {
         file.fail(ProblemCode::DataValue, "scaleup_gbps", it->dump() + " is not a bandwidth",
                   "a number above 0");
     }
+    const bool inference = file.boolean_or(file.root(), "inference", false);
     const std::vector<TimedRow> rows = read_rows(file, problems);
     for (const std::string& name : ids) {
       const Accelerator* known = find_accelerator(name);
       Draft& draft = drafts[known ? known->id : name];
       if (gbps > 0) draft.scaleup_gbps = gbps;
-      draft.source = file.text_or(file.root(), "source", path.filename().string());
+      auto& [all, source] = inference ? draft.engine : draft.nccl;
+      source = file.text_or(file.root(), "source", path.filename().string());
       for (const TimedRow& row : rows) {
-        const auto it = std::find_if(draft.rows.begin(), draft.rows.end(),
+        const auto it = std::find_if(all.begin(), all.end(),
                                      [&](const TimedRow& r) { return same_case(r, row); });
-        if (it == draft.rows.end())
-          draft.rows.push_back(row);
+        if (it == all.end())
+          all.push_back(row);
         else
           *it = row;
       }
@@ -178,9 +179,11 @@ double TimeCurve::seconds(double bytes) const {
   return std::exp2(log_us_[next - 1] + part * (log_us_[next] - log_us_[next - 1])) * 1e-6;
 }
 
-CollectiveTable::CollectiveTable(const std::vector<TimedRow>& rows, double scaleup_gbps, std::string source)
-    : scaleup_gbps_(scaleup_gbps), source_(std::move(source)) {
+CollectiveTable::CollectiveTable(const std::vector<TimedRow>& rows, double scaleup_gbps, std::string source,
+                                 SourcedRows engine)
+    : scaleup_gbps_(scaleup_gbps), source_(std::move(source)), engine_source_(std::move(engine.source)) {
   for (const TimedRow& row : rows) curves_.emplace_back(row);
+  for (const TimedRow& row : engine.rows) engine_curves_.emplace_back(row);
   std::stable_sort(curves_.begin(), curves_.end(), [](const TimeCurve& a, const TimeCurve& b) {
     return a.row().op != b.row().op ? a.row().op < b.row().op : a.row().ranks < b.row().ranks;
   });
@@ -199,6 +202,14 @@ CollectiveTable::Nearest CollectiveTable::nearest(CollectiveKind op, bool in_net
     if (row.ranks >= ranks && (!found.above || row.ranks == found.above->row().ranks)) found.above = &curve;
   }
   return found;
+}
+
+const TimeCurve* CollectiveTable::engine_kernel(CollectiveKind op, int64_t ranks) const {
+  const auto it = std::find_if(engine_curves_.begin(), engine_curves_.end(), [&](const TimeCurve& curve) {
+    const TimedRow& row = curve.row();
+    return row.op == op && row.ranks == ranks && row.per_domain == ranks;
+  });
+  return it == engine_curves_.end() ? nullptr : &*it;
 }
 
 const CollectiveTable* collective_table(const std::string& accelerator) {

@@ -447,6 +447,16 @@ Rates rates_of(const Network& net, const GroupSpan& span) {
   return rates;
 }
 
+// The kernel of an inference engine for this group; nullptr: the engine uses NCCL. The kernels run inside a
+// domain of switches, on links with the latency of the measurement.
+const TimeCurve* engine_kernel(const Machine& machine, Kind kind, const GroupSpan& span) {
+  const Network& net = machine.network;
+  if (machine.training || !net.measured || span.domains() != 1 || net.links != ScaleupLinks::Switch ||
+      net.algorithm != Algorithm::Auto || net.hop.scaleup_us != net.measured_hop.scaleup_us)
+    return nullptr;
+  return net.measured->engine_kernel(kind, span.ranks);
+}
+
 }  // namespace
 
 CollectiveEstimate collective_formula(const Network& network, CollectiveKind kind, double bytes,
@@ -460,8 +470,13 @@ CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind ki
   if (span.ranks <= 1 || !(bytes > 0)) return {};
   const Network& net = machine.network;
   const Rates rates = rates_of(net, span);
-  return net.measured ? by_measurement(net, kind, bytes, span, rates)
-                      : by_formula(net, kind, bytes, group_of(span), rates);
+  const CollectiveEstimate nccl = net.measured ? by_measurement(net, kind, bytes, span, rates)
+                                               : by_formula(net, kind, bytes, group_of(span), rates);
+  const TimeCurve* kernel = engine_kernel(machine, kind, span);
+  if (!kernel) return nccl;
+  const double seconds = kernel->seconds(bytes * net.measured->scaleup_gbps() / net.scaleup_gbps);
+  if (seconds >= nccl.seconds) return nccl;
+  return {seconds, Algorithm::Direct, plan_of(net, Algorithm::Direct, kind, bytes, group_of(span)).load};
 }
 
 double collective_seconds(const Machine& machine, CollectiveKind kind, double bytes, const GroupSpan& span) {
@@ -508,6 +523,8 @@ std::string collective_basis(const Machine& machine) {
   std::string text = "measured: " + net.measured->source();
   if (net.measured->scaleup_gbps() > 0 && net.measured->scaleup_gbps() != net.scaleup_gbps)
     text += "; scaled by the rate of the links";
+  if (!machine.training && !net.measured->engine_curves().empty())
+    text += "; small all-reduces inside a domain: " + net.measured->engine_source();
   return text;
 }
 

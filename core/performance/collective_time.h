@@ -37,6 +37,11 @@
 // formulas scales the time. Links of another rate move bytes faster or slower by the ratio; hops cost the
 // same.
 //
+// Inference: engines run small all-reduces inside a domain with kernels of their own. One-shot: every rank
+// reads the buffers of all others. Two-shot: every rank sums its part, then reads the parts of the others
+// (vLLM, csrc/custom_all_reduce.cuh). Where the kernels were measured with as many ranks, the faster of
+// kernel and NCCL counts. The load is that of the two-shot kernel. A forced algorithm excludes the kernels.
+//
 // Oversubscription: pods share the links above them. Rings and trees pass once per pod. Each gets min(1,
 // domains of the group in a pod / oversubscription) of its NICs' rate, because all groups of a pod send at
 // once. For an all-to-all or a message, the factor slows all traffic that leaves the pod.

@@ -25,7 +25,8 @@ void add_to(CacheKey& key, const HopLatency& hop) {
   for (const double word : {scaleup_us, nic_us, spine_us}) key.add(word);
 }
 
-// The name is a label. The accelerator's id determines the table of measured collectives.
+// The name is a label. The accelerator's id determines the table of measured collectives, and with
+// Machine::training whether the kernels of inference engines count.
 void add_to(CacheKey& key, const Network& network) {
   const auto& [domain, node, scaleup_gbps, nic_gbps, hop, measured_hop, launch_us, scaleup_efficiency,
                nic_efficiency, rails, leaf, pod, oversubscription, links, peers, torus_wrap, torus, nvls,

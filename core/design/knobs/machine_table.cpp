@@ -278,7 +278,11 @@ class Table {
       add("collectives", "Collectives inside a domain",
           static_cast<double>(network_.measured->curves().size()), "curves", ValueOrigin::Calibration,
           network_.measured->source());
-    else
+    if (network_.measured && !network_.measured->engine_curves().empty())
+      add("engine_collectives", "Small all-reduces of inference",
+          static_cast<double>(network_.measured->engine_curves().size()), "curves", ValueOrigin::Calibration,
+          network_.measured->engine_source());
+    if (!network_.measured)
       add_word("collectives", "Collectives inside a domain", "not measured", ValueOrigin::Program,
                "formulas of rings, trees and exchanges over the values above");
   }
