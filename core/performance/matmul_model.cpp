@@ -55,8 +55,9 @@ std::array<double, 3> matmul_grid_position(const MatmulShape& s) {
           std::log2(static_cast<double>(s.n)), std::log2(static_cast<double>(s.k))};
 }
 
-double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
-                               const MatmulShape& s) {
+namespace {
+
+double compute_seconds(const Accelerator& accelerator, const MatmulCalibration& c, const MatmulShape& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k),
              batch = static_cast<double>(s.batch);
   const double processors = accelerator.processors > 0 ? static_cast<double>(accelerator.processors)
@@ -79,17 +80,51 @@ double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalib
       if (tiles * split >= 1) break;  // all processors are busy: a split gains nothing
     }
   }
-  const double memory = bytes_of(s) / (bandwidth * c.memory_share);
-  const double larger = std::max(best, memory), smaller = std::min(best, memory);
+  return best;
+}
+
+double memory_seconds(const Accelerator& accelerator, double share, const MatmulShape& s) {
+  return bytes_of(s) / (accelerator.memory_gbps * 1e9 * share);
+}
+
+double joined_seconds(const MatmulCalibration& c, double compute, double memory) {
+  const double larger = std::max(compute, memory), smaller = std::min(compute, memory);
   return c.launch_us * 1e-6 + larger * std::pow(1 + std::pow(smaller / larger, c.sharpness), 1 / c.sharpness);
+}
+
+double log_residual(const MatmulCalibration& c, const MatmulShape& s) {
+  return c.residual.empty() ? 0 : c.residual.at(matmul_grid_position(s));
+}
+
+// Peak and bandwidth allow no less.
+double least_seconds(const Accelerator& accelerator, const MatmulShape& s) {
+  return std::max(flops_of(s) / peak_flops(accelerator, s.compute), memory_seconds(accelerator, 1, s));
+}
+
+}  // namespace
+
+double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
+                               const MatmulShape& s) {
+  return joined_seconds(c, compute_seconds(accelerator, c, s),
+                        memory_seconds(accelerator, c.memory_share, s));
 }
 
 double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
                                  const MatmulShape& s) {
-  const double seconds = modelled_matmul_seconds(accelerator, c, s) * c.scale *
-                         (c.residual.empty() ? 1 : std::exp(c.residual.at(matmul_grid_position(s))));
-  return std::max({seconds, flops_of(s) / peak_flops(accelerator, s.compute),
-                   bytes_of(s) / (accelerator.memory_gbps * 1e9)});
+  return std::max(modelled_matmul_seconds(accelerator, c, s) * c.scale * std::exp(log_residual(c, s)),
+                  least_seconds(accelerator, s));
+}
+
+double grouped_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
+                              const MatmulShape& s) {
+  const double compute = compute_seconds(accelerator, c, s),
+               memory = memory_seconds(accelerator, c.memory_share, s);
+  const double reading = kGroupedMatmuls.launch_us * 1e-6 +
+                         memory_seconds(accelerator, kGroupedMatmuls.memory_share, s);
+  if (compute >= memory) return std::max(reading, calibrated_matmul_seconds(accelerator, c, s));
+  return std::max(
+      {reading, least_seconds(accelerator, s),
+       joined_seconds(c, compute, compute) * c.scale * std::exp(log_residual(c, s) * compute / memory)});
 }
 
 }  // namespace shardscape

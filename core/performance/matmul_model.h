@@ -20,6 +20,23 @@ double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalib
 // With the measured correction. Never faster than peak and bandwidth allow.
 double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants,
                                  const MatmulShape& shape);
+// The experts of an inference step: one kernel for several GEMMs with few rows each. `batch` is the number of
+// experts that tokens reach.
+//
+// A kernel that is bound by memory takes launch + bytes / (share of the bandwidth). The correction of dense
+// GEMMs does not apply to it: for the small weights of one expert the correction stands for launch and
+// latency, which occur once and not for every expert. A kernel that is bound by computation takes the time of
+// calibrated_matmul_seconds. Between the two, the correction counts by compute / memory time.
+struct GroupedMatmuls {
+  // Layers of experts that are bound by memory take about 20 us + weights / (0.9 of the bandwidth), routing
+  // and activation included, over vLLM, SGLang and TensorRT-LLM, Hopper and Blackwell (fit to 863 measured
+  // times per output token, docs/accuracy.md). Two GEMMs of 7 us and three small kernels add up to this.
+  double launch_us = 7;
+  double memory_share = 0.9;
+};
+inline constexpr GroupedMatmuls kGroupedMatmuls;
+double grouped_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants,
+                              const MatmulShape& shape);
 // Position of a shape in the correction grid, as base-2 logarithms: rows of all products together, columns,
 // depth.
 std::array<double, 3> matmul_grid_position(const MatmulShape& shape);

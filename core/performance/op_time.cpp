@@ -79,6 +79,13 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
          training_factor(machine, kernels, shape.compute);
 }
 
+double expert_matmul_seconds(const Machine& machine, const MatmulShape& shape) {
+  if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
+  const Accelerator& accelerator = *machine.accelerator;
+  const Kernels& kernels = kernels_of(accelerator);
+  return grouped_matmul_seconds(accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape);
+}
+
 double attention_seconds(const Machine& machine, const AttentionShape& shape) {
   if (shape.batch * shape.heads * shape.queries * shape.keys == 0) return 0;
   if (shape.score_bytes > 0) return unfused_attention_seconds(machine, shape);

@@ -45,6 +45,8 @@ struct AttentionShape {
 
 // Seconds with the launch, as far as the stream waits for it. 0 without work, because no kernel runs.
 double matmul_seconds(const Machine& machine, const MatmulShape& shape);
+// The GEMM of the experts that the tokens of an inference step reach (matmul_model.h).
+double expert_matmul_seconds(const Machine& machine, const MatmulShape& shape);
 double attention_seconds(const Machine& machine, const AttentionShape& shape);
 // Host time to launch one op of an eager framework, Python and autograd included; 0 if not known. If kernels
 // are shorter, the stream waits for the host.

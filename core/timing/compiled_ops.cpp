@@ -25,6 +25,7 @@ class Compiler {
   std::shared_ptr<CompiledGraph> compile(const Graph& graph) {
     auto out = std::make_shared<CompiledGraph>();
     decodes_ = graph.structure.mode == Mode::Decode;
+    trains_ = graph.structure.trains();
     for (const Segment& segment : graph.segments) {
       s_ = &segment;
       std::vector<CompiledOp>& ops = out->segments.emplace_back();
@@ -103,7 +104,10 @@ class Compiler {
       else
         shape.n += other.n;
     }
-    return {OpRule::Gemm, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
+    const uint32_t first = add({shape.batch, shape.batch * shape.m, shape.n, shape.k});
+    if (trains_ || s_->tensor(op.inputs[1]).axes.front() != Axis::Experts) return {OpRule::Gemm, first};
+    add({s_->scope.of(axis_size(Axis::Experts)), s_->scope.of(axis_size_per_token(Axis::Experts))});
+    return {OpRule::ExpertGemm, first};
   }
 
   CompiledOp attention(OpId id) {
@@ -230,7 +234,7 @@ class Compiler {
   }
 
   const Segment* s_ = nullptr;
-  bool decodes_ = false;
+  bool decodes_ = false, trains_ = true;
   std::vector<Expr> expressions_, model_flops_;
 };
 

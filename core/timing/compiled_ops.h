@@ -17,6 +17,7 @@ inline constexpr int64_t kByteScale = 128;
 enum class OpRule : uint8_t {
   Nothing,
   Gemm,
+  ExpertGemm,  // of several experts, in inference
   Attention,
   Index,
   Ring,

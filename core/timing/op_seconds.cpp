@@ -1,6 +1,7 @@
 #include "timing/op_seconds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "performance/attention_model.h"
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
+#include "performance/reached_experts.h"
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "timing/compiled_ops.h"
@@ -115,24 +117,8 @@ class Timer {
     OpTime out;
     switch (of.rule) {
       case OpRule::Nothing: break;
-      case OpRule::Gemm: {
-        const Tensor& result = segment.tensor(op.outputs.front());
-        // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
-        const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
-        MatmulShape shape{batch,
-                          (rows + batch - 1) / batch,
-                          whole(of.first + 2),
-                          whole(of.first + 3),
-                          op.compute,
-                          result.dtype,
-                          result.role == TensorRole::ParameterGradient};
-        const int64_t kernels = segment.kernel(id)->separate_experts ? shape.batch : 1;
-        shape.batch /= kernels;
-        shape.stored = op.stored;
-        shape.concurrent_expert = kernels > 1;
-        return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0,
-                TimeCategory::MatrixProducts};
-      }
+      case OpRule::Gemm:
+      case OpRule::ExpertGemm: return gemm(segment, op, id, of);
       case OpRule::Attention: {
         AttentionShape shape = attention(segment, id, of);
         // Where ranks hold parts of the queries, use the mean over the ranks.
@@ -205,6 +191,35 @@ class Timer {
       }
     }
     return out;
+  }
+
+  OpTime gemm(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) const {
+    const Tensor& result = segment.tensor(op.outputs.front());
+    const int64_t rows = whole(of.first + 1);
+    // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
+    const int64_t batch = of.rule == OpRule::ExpertGemm ? reached(of) : std::min(whole(of.first), rows);
+    MatmulShape shape{batch,
+                      (rows + batch - 1) / batch,
+                      whole(of.first + 2),
+                      whole(of.first + 3),
+                      op.compute,
+                      result.dtype,
+                      result.role == TensorRole::ParameterGradient};
+    const int64_t kernels = segment.kernel(id)->separate_experts ? shape.batch : 1;
+    shape.batch /= kernels;
+    shape.stored = op.stored;
+    shape.concurrent_expert = kernels > 1;
+    const double seconds = of.rule == OpRule::ExpertGemm ? expert_matmul_seconds(machine_, shape)
+                                                         : matmul_seconds(machine_, shape);
+    return {static_cast<double>(kernels) * seconds, 0, 0, TimeCategory::MatrixProducts};
+  }
+
+  // Experts of the busiest rank that tokens reach. A rank has its share of the K rows of every token.
+  int64_t reached(const CompiledOp& of) const {
+    const int64_t local = whole(of.first), experts = whole(of.first + 4), chosen = whole(of.first + 5);
+    const double tokens = value(of.first + 1) * static_cast<double>(experts) /
+                          (static_cast<double>(chosen) * static_cast<double>(local));
+    return std::llround(reached_experts(tokens, experts, chosen, local));
   }
 
   AttentionShape attention(const Segment& segment, OpId id, const CompiledOp& of) const {

@@ -6,6 +6,7 @@
 
 #include "memory/estimate.h"
 #include "performance/op_time.h"
+#include "performance/reached_experts.h"
 #include "support/trace_designs.h"
 #include "timing/machine_of.h"
 #include "timing/op_seconds.h"
@@ -28,6 +29,7 @@ class ExpertTimeTest : public QObject {
   void exchangesInPairs();
   void exchangesArePacked();
   void lastBiasOfExperts();
+  void decodeReadsReachedExperts();
 };
 
 // If a rank has several experts, a kernel packs their slots: after the dispatch, before the combine, and at
@@ -94,6 +96,42 @@ void ExpertTimeTest::lastBiasOfExperts() {
   QCOMPARE(in_product, 0.0);
   QVERIFY(added > 0);
   QVERIFY(summed > 0 && differentiated > 5 * summed);
+}
+
+// The GEMMs of experts in decode take the time of the experts that the tokens of all ranks reach.
+void ExpertTimeTest::decodeReadsReachedExperts() {
+  Design d = preset_design("deepseek-v3", 8, 1, 1);
+  d.workload.mode = Mode::Decode;
+  d.workload.context_length = 1024;
+  d.workload.batch = d.workload.microbatch = 8;
+  d.cluster.accelerator = "h200-sxm-141gb";
+  const auto check = [&](int64_t local, int64_t width) {
+    const auto report = make_report(d);
+    if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
+    const Machine machine = machine_of(d);
+    const OpSeconds seconds = op_seconds(*report, machine);
+    const auto reached = static_cast<int64_t>(std::llround(reached_experts(8, 256, 8, local)));
+    const int64_t rows = 64 * local / 256;
+    int found = 0;
+    for (size_t s = 0; s < seconds.ops.size(); ++s) {
+      const Segment& segment = report->graph().segments[s];
+      for (size_t id = 0; id < segment.ops.size(); ++id) {
+        const Op& op = segment.ops[id];
+        if (op.kind != OpKind::Einsum || segment.tensor(op.inputs[1]).axes.front() != Axis::Experts ||
+            segment.tensor(op.outputs[0]).axes.back() != Axis::Hidden)
+          continue;
+        ++found;
+        const MatmulShape shape{reached, (rows + reached - 1) / reached, 7168, width};
+        QCOMPARE(seconds.ops[s][id].seconds, expert_matmul_seconds(machine, shape));
+      }
+    }
+    QCOMPARE(found, 1);
+  };
+  check(256, 256);
+  d.parallel.ep = 8;
+  d.parallel.etp = 1;
+  d.parallel.dispatcher = Dispatcher::AllGather;
+  check(32, 2048);
 }
 
 // 1F1B in overlapped pairs over one stage: only the exchanges of the first forward and of the last backward
