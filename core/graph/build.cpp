@@ -114,6 +114,11 @@ void set_recompute(const Design& design, Structure& s) {
 
 }  // namespace
 
+std::string kernel_profile(const Design& design) {
+  const std::string& chosen = design.workload.profile;
+  return !trains(design) && chosen == WorkloadSpec{}.profile ? "vllm" : chosen;
+}
+
 Structure structure_of(const Design& given) {
   const Design design = effective_design(given);
   Structure s;
@@ -123,7 +128,7 @@ Structure structure_of(const Design& given) {
                                                                  : design.workload.dtype;
   if (!s.trains()) s.state_dtype = design.workload.ssm_state_dtype;
   s.architecture = design.model.architecture;
-  s.profile = design.workload.profile;
+  s.profile = kernel_profile(design);
   s.library = ModelLibrary::instance().content();
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,9 @@
 namespace shardscape {
 
 Structure structure_of(const Design& design);
+// Id of the kernel profile. The default, flash, is training code: in inference it stands for vllm, with the
+// same rules and the fused kernels of an engine.
+std::string kernel_profile(const Design& design);
 // Builds a graph without a cache. A Problem names the template's file and line.
 Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library);
 // The first mistake of every segment of a graph that cannot be built; empty for any other.

@@ -169,6 +169,8 @@ struct Kernel {
   Expr moved_bytes;       // bytes that the kernel reads and writes, per rank and microbatch
   // GEMMs: one GEMM per local expert, one after the other (KernelProfile::separate_experts).
   bool separate_experts = false;
+  // Shared experts that run next to the routed experts (KernelProfile::concurrent_shared_experts).
+  bool next_to_experts = false;
   // Attention: the name of the fused kernel if it is not the device's fastest (KernelRule::kernel).
   std::string fused_attention;
   // Attention: bytes per score (a query and a key of one head) that the kernels between the two matrix

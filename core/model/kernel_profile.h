@@ -95,6 +95,16 @@ struct KernelProfile {
   // (passes/weigh_experts.cpp). Otherwise the sum of a token's results is weighted.
   bool weighs_activations = false;
   std::optional<DType> residual;  // type of the residual stream if it differs from that of activations
+  // Chains as in `fused` whose results between other ops may read, too: the kernel writes these results.
+  // Besides op kinds of templates, they name "quantize" and "cache_write".
+  std::vector<std::vector<std::string>> fused_results;
+  // Forward ops of one block with these kinds are one kernel, unless a kernel in between needs one of them:
+  // {"rope", "concat"} rotates queries and keys at once.
+  std::vector<std::vector<std::string>> merged;
+  // The sum at the end of a layer is computed by the first norm of the next layer.
+  bool sums_in_next_norm = false;
+  // Shared experts run on a stream of their own next to the routed experts.
+  bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;
   // KernelStat::chunk of the statistics of these op kinds, ascending.
   std::set<int64_t> chunks(const std::set<std::string>& ops) const;

@@ -112,15 +112,17 @@ std::array<double, 2> expert_bias(const JsonFile& file, const json& root) {
   return {list[0].get<double>(), list[1].get<double>()};
 }
 
-std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const json& root) {
+// Lists of op kinds with at least so many entries.
+std::vector<std::vector<std::string>> kind_lists(const JsonFile& file, const json& root, const char* key,
+                                                 size_t least) {
   std::vector<std::vector<std::string>> out;
-  for (const json& chain : file.array(root, "fused")) {
-    const bool kinds = chain.is_array() && chain.size() > 1 &&
+  for (const json& chain : file.array(root, key)) {
+    const bool kinds = chain.is_array() && chain.size() >= least &&
                        std::all_of(chain.begin(), chain.end(),
                                    [](const json& kind) { return kind.is_string(); });
     if (!kinds)
-      file.fail(ProblemCode::DataValue, "fused", "an entry of \"fused\" is " + chain.dump(),
-                "a list of two or more op kinds");
+      file.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is " + chain.dump(),
+                least > 1 ? "a list of two or more op kinds" : "a list of op kinds");
     out.push_back(chain.get<std::vector<std::string>>());
   }
   return out;
@@ -137,7 +139,9 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
   if (!has_base || root.contains("packed"))
     for (const json& group : file.array(root, "packed"))
       out.packed.push_back(group.get<std::vector<std::string>>());
-  if (root.contains("fused")) out.fused = fused_chains(file, root);
+  if (root.contains("fused")) out.fused = kind_lists(file, root, "fused", 2);
+  if (root.contains("fused_results")) out.fused_results = kind_lists(file, root, "fused_results", 2);
+  if (root.contains("merged")) out.merged = kind_lists(file, root, "merged", 1);
   if (root.contains("recomputes"))
     out.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
   if (root.contains("residual")) {
@@ -166,6 +170,10 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
                                       "at_once or one_by_one");
   out.weighs_activations = choice("weighs", {{"activations", true}, {"results", false}},
                                   "results or activations");
+  out.sums_in_next_norm = choice("layer_sums", {{"next_norm", true}, {"own_kernel", false}},
+                                 "own_kernel or next_norm");
+  out.concurrent_shared_experts = choice("shared_experts", {{"concurrent", true}, {"in_turn", false}},
+                                         "in_turn or concurrent");
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (!has_base || root.contains("ops"))
@@ -188,9 +196,10 @@ void inherit(json& root, const json& base) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "fused", "recomputes", "residual",
-                   "reduce", "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs",
-                   "gradient_sums", "weighs", "ops"});
+  file.only(root, {"profile",     "label",           "source",        "extends",         "packed",
+                   "fused",       "fused_results",   "merged",        "layer_sums",      "shared_experts",
+                   "recomputes",  "residual",        "reduce",        "weight_gradient", "separate_experts",
+                   "expert_bias", "gathered_inputs", "gradient_sums", "weighs",          "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 
@@ -227,17 +236,28 @@ std::optional<Problem> ProfileReader::base_problem(const Entry& entry) const {
                  "a profile that does not lead back to this one");
 }
 
-std::optional<Problem> ProfileReader::fused_problem(const KernelProfile& profile, const std::string& where) {
-  for (const std::vector<std::string>& chain : profile.fused)
-    for (const std::string& kind : chain) {
-      if (profile.rules.contains(kind)) continue;
-      std::string accepted = "op kinds with a rule in \"ops\":";
-      for (const auto& [known, rule] : profile.rules) accepted += " " + known;
-      return Problem(ProblemCode::DataValue, where,
-                     "\"fused\" of " + profile.id + " names \"" + kind + "\", which has no rule",
-                     std::move(accepted));
-    }
-  return std::nullopt;
+std::optional<Problem> ProfileReader::kinds_problem(const KernelProfile& profile, const Entry& entry) {
+  const auto problem_of = [&](const std::vector<std::vector<std::string>>& lists, const char* key,
+                              const std::set<std::string>& more) -> std::optional<Problem> {
+    if (!entry.file.root().contains(key)) return std::nullopt;
+    for (const std::vector<std::string>& list : lists)
+      for (const std::string& kind : list) {
+        if (profile.rules.contains(kind) || more.contains(kind)) continue;
+        std::string accepted = "op kinds with a rule in \"ops\":";
+        for (const auto& [known, rule] : profile.rules) accepted += " " + known;
+        for (const std::string& known : more) accepted += " " + known;
+        return Problem(
+            ProblemCode::DataValue, entry.where(key),
+            "\"" + std::string(key) + "\" of " + profile.id + " names \"" + kind + "\", which has no rule",
+            std::move(accepted));
+      }
+    return std::nullopt;
+  };
+  // Ops that the graph adds to those of the templates.
+  const std::set<std::string> added{"cache_write", "quantize"};
+  if (auto problem = problem_of(profile.fused, "fused", {})) return problem;
+  if (auto problem = problem_of(profile.fused_results, "fused_results", added)) return problem;
+  return problem_of(profile.merged, "merged", added);
 }
 
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {
@@ -262,8 +282,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       inherit(root, at->file.root());
     }
     KernelProfile profile = profile_of(last.file, root);
-    const bool fuses = last.file.root().contains("fused");
-    if (const auto problem = fuses ? fused_problem(profile, last.where("fused")) : std::nullopt)
+    if (const auto problem = kinds_problem(profile, last))
       problems.push_back(*problem);
     else
       out.push_back(std::move(profile));

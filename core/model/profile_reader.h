@@ -27,9 +27,9 @@ class ProfileReader {
   };
   const Entry* latest(const std::string& id) const;
   std::optional<Problem> base_problem(const Entry& entry) const;
-  // The problem with a fused chain: a kind that the profile has no rule for. profile: with the rules of its
-  // bases. where: file and line of "fused".
-  static std::optional<Problem> fused_problem(const KernelProfile& profile, const std::string& where);
+  // The problem with a list of op kinds in the entry: a kind that the profile has no rule for. profile: with
+  // the rules of its bases.
+  static std::optional<Problem> kinds_problem(const KernelProfile& profile, const Entry& entry);
 
   std::vector<Entry> entries_;
 };

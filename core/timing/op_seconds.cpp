@@ -61,6 +61,7 @@ class Timer {
         const CompiledOp& op = compiled_->segments[i][id];
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
       }
+      if (!graph.structure.trains()) hide_shared_experts(segment, compiled_->segments[i], times);
       if (graph.structure.ep_local) hide_shorter_exchange(segment, compiled_->segments[i], times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel)
         overlap(compiled_->segments[i], times);
@@ -72,6 +73,23 @@ class Timer {
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kByteScale); }
+  // Shared experts on a stream of their own take the time that they exceed the routed experts by. Launches
+  // and latency overlap; the weights of shared experts are few next to those of the routed experts.
+  static void hide_shared_experts(const Segment& segment, const std::vector<CompiledOp>& ops,
+                                  std::vector<OpTime>& times) {
+    double routed = 0, shared = 0;
+    std::vector<size_t> of_shared;
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].rule == OpRule::ExpertGemm) routed += times[id].seconds;
+      const Kernel* kernel = segment.kernel(static_cast<OpId>(id));
+      if (!kernel || !kernel->next_to_experts || kernel->op != static_cast<OpId>(id)) continue;
+      shared += times[id].seconds;
+      of_shared.push_back(id);
+    }
+    if (routed == 0 || shared == 0) return;
+    for (const size_t id : of_shared) times[id].seconds *= std::max(0.0, shared - routed) / shared;
+  }
+
   // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
   // csrc/kernels/legacy/internode.cu). Therefore the shorter of the two exchanges of a dispatch or combine
   // takes no time of its own.

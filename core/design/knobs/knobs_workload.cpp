@@ -274,7 +274,8 @@ void add_workload(TableWriter& table) {
   table.section("Kernels");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Code base whose kernels run. It decides how ops are fused and which tensors each op saves "
-               "for its backward, and therefore the activation memory.");
+               "for its backward, and therefore the activation memory. In prefill and decode, flash stands "
+               "for vllm.");
   add_campaign(table);
 }
 

@@ -2,6 +2,7 @@
 // the GEMMs of experts are several kernels. The kernel profile says which ops a code base fuses; seconds,
 // bytes and lifetimes read the result.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,6 +33,9 @@ class Fusion {
     fuse_packed_gemms();
     fuse_gradient_sums();
     for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) fuse_chain(id);
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) fuse_shared_chain(id);
+    for (const std::vector<std::string>& kinds : profile_.merged) merge(kinds);
+    if (profile_.sums_in_next_norm) move_sum_to_norm();
     write();
   }
 
@@ -130,6 +134,115 @@ class Fusion {
     }
   }
 
+  bool fits_any(const Op& op, const std::string& kind) const {
+    return op.phase == Phase::Forward && op.grad == GradRole::None && has_kernel(op) &&
+           (fits(op, kind) || op_kind_name(op.kind) == kind);
+  }
+
+  // The ops that match a chain of KernelProfile::fused_results from this op on; empty: they do not match.
+  std::vector<OpId> match_shared(OpId id, const std::vector<std::string>& chain) const {
+    std::vector<OpId> out;
+    if (!fits_any(s_.op(id), chain.front())) return {};
+    out.push_back(id);
+    for (size_t i = 1; i < chain.size(); ++i) {
+      const std::vector<OpId>& readers = readers_of(s_.op(out.back()).outputs.front());
+      const auto next = std::find_if(readers.begin(), readers.end(), [&](OpId reader) {
+        return fits_any(s_.op(reader), chain[i]) && !chained_.contains(reader) && !closes_cycle(out, reader);
+      });
+      if (next == readers.end()) return {};
+      out.push_back(*next);
+    }
+    return out;
+  }
+
+  void fuse_shared_chain(OpId id) {
+    if (chained_.contains(id) || s_.op(id).outputs.empty()) return;
+    for (const std::vector<std::string>& chain : profile_.fused_results) {
+      const std::vector<OpId> ops = match_shared(id, chain);
+      if (ops.empty()) continue;
+      for (const OpId member : ops) join(id, member);
+      chained_.insert(ops.begin(), ops.end());
+      return;
+    }
+  }
+
+  // KernelProfile::merged: the ops of each block.
+  void merge(const std::vector<std::string>& kinds) {
+    std::map<int, std::vector<OpId>> kernels;  // block -> one op of each kernel
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) {
+      const Op& op = s_.op(id);
+      if (op.block < 0 ||
+          std::none_of(kinds.begin(), kinds.end(), [&](const std::string& k) { return fits_any(op, k); }))
+        continue;
+      std::vector<OpId>& of_block = kernels[op.block];
+      const auto into = std::find_if(of_block.begin(), of_block.end(),
+                                     [&](OpId other) { return !closes_cycle({other}, id); });
+      if (into == of_block.end())
+        of_block.push_back(id);
+      else
+        join(*into, id);
+    }
+  }
+
+  // Whether one kernel of `ops` and `id` would wait for another kernel that waits for this kernel.
+  bool closes_cycle(const std::vector<OpId>& ops, OpId id) const {
+    std::set<OpId> group;
+    for (const OpId op : ops) group.insert(first(op));
+    const std::set<OpId> added{first(id)};
+    return !group.contains(first(id)) &&
+           (leads_through_others(group, added) || leads_through_others(added, group));
+  }
+
+  // Whether kernels of `to` need a result of kernels of `from` through a kernel of neither.
+  bool leads_through_others(const std::set<OpId>& from, const std::set<OpId>& to) const {
+    std::set<OpId> seen;
+    std::vector<OpId> open;
+    // Kernels whose results an op reads. Views have no kernel: their operands count.
+    const std::function<void(OpId, bool)> add = [&](OpId reader, bool direct) {
+      for (const TensorId input : s_.op(reader).inputs) {
+        const OpId producer = input < 0 ? -1 : s_.tensor(input).producer;
+        if (producer < 0) continue;
+        if (!has_kernel(s_.op(producer))) {
+          add(producer, direct);
+          continue;
+        }
+        const OpId kernel = first(producer);
+        if (to.contains(kernel) || (direct && from.contains(kernel)) || !seen.insert(kernel).second) continue;
+        open.push_back(kernel);
+      }
+    };
+    const auto add_all = [&](OpId kernel, bool direct) {
+      for (OpId id = kernel; id < static_cast<OpId>(first_.size()); ++id)
+        if (first(id) == kernel) add(id, direct);
+    };
+    for (const OpId kernel : to) add_all(kernel, true);
+    while (!open.empty()) {
+      const OpId kernel = open.back();
+      open.pop_back();
+      if (from.contains(kernel)) return true;
+      add_all(kernel, false);
+    }
+    return false;
+  }
+
+  // KernelProfile::sums_in_next_norm. The sum of a layer has no kernel; the first norm of each layer computes
+  // the sum of the layer before.
+  void move_sum_to_norm() {
+    if (s_.kind != SegmentKind::Layer || s_.output < 0) return;
+    const OpId sum = s_.tensor(s_.output).producer;
+    const auto alone = [&](OpId id) {
+      for (OpId other = 0; other < static_cast<OpId>(first_.size()); ++other)
+        if (other != id && first(other) == first(id)) return false;
+      return true;
+    };
+    if (sum < 0 || s_.op(sum).kind != OpKind::Add || !alone(sum)) return;
+    for (const OpId reader : readers_of(s_.input))
+      if (s_.op(reader).kind == OpKind::RmsNorm || s_.op(reader).kind == OpKind::LayerNorm) {
+        moved_sum_ = sum, summing_norm_ = reader;
+        return;
+      }
+  }
+
   // An in-place addition of a bias: the kernel that writes or reads the sum also adds the bias. The
   // bias has one element per column; its bytes are not counted.
   bool is_epilogue(const Op& op) const {
@@ -145,14 +258,19 @@ class Fusion {
   void write() {
     std::map<OpId, std::vector<OpId>> members;
     for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id)
-      if (has_kernel(s_.op(id))) members[first(id)].push_back(id);
+      if (has_kernel(s_.op(id)) && id != moved_sum_) members[first(id)].push_back(id);
     s_.kernel_of.assign(s_.ops.size(), -1);
     for (auto& [head, ops] : members) {
       Kernel kernel;
       const auto gemm = std::find_if(ops.begin(), ops.end(),
                                      [&](OpId id) { return s_.op(id).kind == OpKind::Einsum; });
-      kernel.op = gemm == ops.end() ? ops.back() : *gemm;
+      const auto attention = std::find_if(ops.begin(), ops.end(),
+                                          [&](OpId id) { return s_.op(id).kind == OpKind::Attention; });
+      kernel.op = gemm != ops.end() ? *gemm : attention != ops.end() ? *attention : ops.back();
       kernel.moved_bytes = moved_bytes(ops);
+      // The norm also reads both summands. It has the sum on chip, instead of reading it, and writes it.
+      if (std::find(ops.begin(), ops.end(), summing_norm_) != ops.end())
+        kernel.moved_bytes += Expr(2) * local_bytes(s_.tensor(s_.input));
       for (const OpId id : ops) s_.kernel_of[at(id)] = static_cast<int>(s_.kernels.size());
       kernel.ops = std::move(ops);
       set_variant(kernel);
@@ -163,6 +281,8 @@ class Fusion {
   // Which of its kernels a code base runs for a GEMM or an attention.
   void set_variant(Kernel& kernel) const {
     const Op& op = s_.op(kernel.op);
+    kernel.next_to_experts = profile_.concurrent_shared_experts && op.phase == Phase::Forward &&
+                             op.modules.has(RecomputeModule::SharedExperts) && !is_collective(op.kind);
     kernel.separate_experts = op.kind == OpKind::Einsum && profile_.separate_experts.value_or(false);
     const KernelRule* rule = attention_of(op) ? profile_.rule(std::string(template_name(op.kind))) : nullptr;
     if (!rule) return;
@@ -272,9 +392,10 @@ class Fusion {
   const SegmentBuilder& b_;
   Segment& s_;
   const KernelProfile& profile_;
-  std::vector<OpId> first_;                 // by op: an earlier op of its kernel, or the op itself
-  std::set<OpId> chained_;                  // ops of chains
-  std::vector<std::vector<OpId>> readers_;  // by tensor, ascending
+  std::vector<OpId> first_;                  // by op: an earlier op of its kernel, or the op itself
+  std::set<OpId> chained_;                   // ops of chains
+  OpId moved_sum_ = -1, summing_norm_ = -1;  // of move_sum_to_norm()
+  std::vector<std::vector<OpId>> readers_;   // by tensor, ascending
 };
 
 }  // namespace

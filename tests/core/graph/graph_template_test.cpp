@@ -250,6 +250,20 @@ class GraphTemplateTest : public QObject {
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"fused\": [[\"dropout\"]]}")
         << QByteArray()
         << QStringList{"profiles/a.json:2: an entry of \"fused\" is [\"dropout\"]; accepted: a list of two"};
+    QTest::newRow("chain of an engine")
+        << QByteArray(
+               "{\"profile\": \"a\", \"extends\": \"flash\",\n\"fused_results\": [[\"add\", \"norm\"]]}")
+        << QByteArray()
+        << QStringList{
+               "profiles/a.json:2: \"fused_results\" of a names \"norm\", which has no rule; accepted: op "
+               "kinds"};
+    QTest::newRow("merged kinds")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"merged\": [[]]}") << QByteArray()
+        << QStringList{"profiles/a.json:2: an entry of \"merged\" is []; accepted: a list of op kinds"};
+    QTest::newRow("sums of layers")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"layer_sums\": \"never\"}")
+        << QByteArray()
+        << QStringList{"profiles/a.json:2: \"layer_sums\" is \"never\"; accepted: own_kernel or next_norm"};
     QTest::newRow("gathered inputs")
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}")
         << QByteArray()

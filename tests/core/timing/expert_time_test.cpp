@@ -30,6 +30,7 @@ class ExpertTimeTest : public QObject {
   void exchangesArePacked();
   void lastBiasOfExperts();
   void decodeReadsReachedExperts();
+  void sharedExpertsRunNextToRoutedOnes();
 };
 
 // If a rank has several experts, a kernel packs their slots: after the dispatch, before the combine, and at
@@ -132,6 +133,28 @@ void ExpertTimeTest::decodeReadsReachedExperts() {
   d.parallel.etp = 1;
   d.parallel.dispatcher = Dispatcher::AllGather;
   check(32, 2048);
+}
+
+// Engines run shared experts on a stream of their own, which the routed experts outlast. Other profiles run
+// them in turn.
+void ExpertTimeTest::sharedExpertsRunNextToRoutedOnes() {
+  Design d = preset_design("deepseek-v3", 8, 1, 1);
+  d.workload.mode = Mode::Decode;
+  d.workload.batch = d.workload.microbatch = 8;
+  const auto shared = [&](const char* profile) {
+    d.workload.profile = profile;
+    const auto report = make_report(d);
+    if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
+    const OpSeconds seconds = op_seconds(*report, machine_of(d));
+    double out = 0;
+    for (size_t s = 0; s < seconds.ops.size(); ++s)
+      for (size_t id = 0; id < seconds.ops[s].size(); ++id)
+        if (report->graph().segments[s].ops[id].modules.has(RecomputeModule::SharedExperts))
+          out += seconds.ops[s][id].seconds;
+    return out;
+  };
+  QCOMPARE(shared("vllm"), 0.0);
+  QVERIFY(shared("torchtitan") > 5e-6);
 }
 
 // 1F1B in overlapped pairs over one stage: only the exchanges of the first forward and of the last backward
