@@ -12,6 +12,7 @@
 #include "base/atomic_write.h"
 #include "design/cluster.h"
 #include "report/service_report.h"
+#include "serving/engine/engine_profile.h"
 
 namespace shardscape {
 namespace {
@@ -41,6 +42,7 @@ std::string value_name(const ServiceSetting& setting) {
 int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  print_problems(engine_profile_problems());
   ServiceSpec spec;
   for (const ServiceSetting& setting : service_settings())
     if (const std::string* text = arguments.value(setting.flag()))

@@ -87,7 +87,7 @@ const EngineClock::TokenCost& EngineClock::token_cost(Mode mode, int64_t tokens)
   if (fresh) {
     const ForwardSeconds of = mode == Mode::Decode ? forward(mode, tokens, kAnyContext)
                                                    : forward(mode, 1, tokens);
-    it->second = {of.tokens() + of.messages, of.head()};
+    it->second = {of.tokens() + of.messages, of.head(), static_cast<double>(of.kernels)};
   }
   return it->second;
 }
@@ -152,7 +152,11 @@ double EngineClock::seconds(const StepBatch& batch) {
   const double share = static_cast<double>(prompt) / static_cast<double>(all);
   double kernels = attention + head_seconds(batch.sampled);
   if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens);
-  if (share > 0) kernels += share * token_seconds(Mode::Prefill, tokens);
+  if (share > 0) {
+    kernels += share * token_seconds(Mode::Prefill, tokens);
+    const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
+    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels);
+  }
   return kernels + profile_.step_seconds +
          profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
 }

@@ -13,6 +13,8 @@
 // - Attention of a chunk of q tokens after c others: the attention of a prompt of c + q tokens less that of a
 //   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
 //   kernel computes all chunks of a step.
+//
+// A step with prompts takes at least the host's time to launch its kernels (EngineProfile::launch_seconds).
 #pragma once
 
 #include <map>
@@ -43,6 +45,7 @@ class EngineClock final : public StepClock {
   // At a point of a ladder; computed once.
   struct TokenCost {
     double tokens = 0, head = 0;  // seconds; tokens: with the messages between stages
+    double kernels = 0;           // number of launches
   };
   const TokenCost& token_cost(Mode mode, int64_t tokens);
   double decode_attention(int64_t sequences, int64_t context);

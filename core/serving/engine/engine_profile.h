@@ -1,5 +1,13 @@
-// What an inference engine adds to the kernels of a step, by engine and version: work of the host, and the
-// sizes to which recorded graphs pad a step. resources/engines/engines.json has the values and their sources.
+// What an inference engine adds to the kernels of a step, by engine and architecture family: work of the
+// host, and the sizes to which recorded graphs pad a step. resources/engines/engines.json, and the file of
+// the same name in the user's data folder, have the values and their sources. Format:
+//   {"note": text,
+//    "engines": [
+//      {"engine": "vllm", "family": "hopper",  of the accelerator (resources/catalogue/accelerators.json)
+//       "version": text,                       of the measured engines
+//       "step_ms", "sequence_us", "launch_us", "request_ms": numbers; default 0
+//       "source": text}]}
+// A later entry replaces an earlier one of the same engine and family.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +20,31 @@
 namespace shardscape {
 
 struct EngineProfile {
-  std::string engine, version;  // "vllm", "0.19.0"
+  std::string engine, family, version;  // "vllm", "hopper", "0.12 to 0.18"
+  std::string source;                   // of the seconds
   // Seconds of the host that the accelerator waits for in every step, and for every sequence of a step:
   // scheduling, input preparation, sampling.
   double step_seconds = 0, sequence_seconds = 0;
+  // Seconds of the host to launch one kernel of a step with prompts. Such a step replays no recorded graph,
+  // or only pieces of one, and takes at least as long as the host needs to launch its kernels.
+  double launch_seconds = 0;
+  // Seconds of a request outside of steps: client, server, tokenizer. They are part of a measured time to
+  // first token.
+  double request_seconds = 0;
   // Steps without chunks of prompts replay a graph that was recorded for the next larger of these numbers of
   // tokens; larger steps are not padded. Ascending.
   std::vector<int64_t> captured;
   int64_t padded(int64_t tokens) const;
 };
+
+// The profile of an engine on an accelerator of this family. Seconds are 0 where the files have no entry.
+EngineProfile engine_profile(std::string_view engine, std::string_view family);
+// Entries of one text. name: the name of the file in messages. Entries with a mistake are left out.
+std::vector<EngineProfile> read_engine_profiles(const std::string& text, const std::string& name,
+                                                std::vector<Problem>& problems);
+const std::vector<EngineProfile>& engine_profiles();
+// Mistakes in the files.
+const std::vector<Problem>& engine_profile_problems();
 
 // The sizes that vLLM records up to `most` tokens: 1, 2, 4, multiples of 8 below 256, multiples of 16 from
 // there on (vllm/config, _set_cudagraph_sizes).

@@ -25,6 +25,10 @@ double ForwardSeconds::head() const { return sum(stages, &Stage::head); }
 ForwardSeconds forward_seconds(const Report& report) {
   const Machine machine = machine_of(report.design);
   LayerTable table(report, machine);
+  // Of each segment.
+  std::vector<int64_t> kernels;
+  for (const std::vector<OpTime>& ops : table.ops().ops)
+    kernels.push_back(std::count_if(ops.begin(), ops.end(), [](const OpTime& op) { return op.seconds > 0; }));
   ForwardSeconds out;
   for (const StageReport& stage : report.stages) {
     ForwardSeconds::Stage& part = out.stages.emplace_back();
@@ -34,6 +38,7 @@ ForwardSeconds forward_seconds(const Report& report) {
       const bool head = report.graph().segments[static_cast<size_t>(instance.segment)].kind ==
                         SegmentKind::Head;
       part.attention += attention;
+      out.kernels += kernels[static_cast<size_t>(instance.segment)];
       (head ? part.head : part.tokens) += forward.seconds - attention;
     }
   }

@@ -3,6 +3,7 @@
 // from these parts (engine_clock.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ForwardSeconds {
     double head = 0;       // depends on the sequences that sample a token
   };
   std::vector<Stage> stages;  // of the pipeline, in order
+  int64_t kernels = 0;        // launched over all stages, collectives included
   double messages = 0;        // between neighbouring stages, all together
   double tokens() const;      // over all stages; so are the next two
   double attention() const;

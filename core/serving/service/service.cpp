@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "design/cluster.h"
 #include "serving/engine/engine_clock.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/trace_file.h"
@@ -89,7 +90,8 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
     engine.num_gpu_blocks = run->cache.blocks;
     if (engine.num_gpu_blocks < 2) return no_cache_problem(run->cache);
   }
-  EngineProfile profile;
+  const auto accelerator = accelerator_of(run->design.cluster);
+  EngineProfile profile = engine_profile("vllm", accelerator ? accelerator->family : "");
   profile.captured = vllm_captured_sizes(std::min(2 * engine.max_num_seqs, kMostCaptured));
   auto clock = EngineClock::make(run->design, profile, cache);
   if (const auto* problem = std::get_if<Problem>(&clock)) return *problem;

@@ -128,6 +128,49 @@ class EngineClockTest : public QObject {
                         clock_of(design)->seconds(decode(16, 1024));
     compare_close(more, 1e-3 + 16e-5, 1e-9);
   }
+  // A step with a prompt takes at least the host's time to launch its kernels. Recorded graphs need no
+  // launches.
+  void prompts_wait_for_launches() {
+    const Design design = served("llama3-8b", 1);
+    EngineProfile profile;
+    profile.launch_seconds = 1e-3;
+    const PrefillChunk chunk[] = {{64, 0}};
+    const auto plain = clock_of(design), launched = clock_of(design, profile);
+    // 32 layers of QKV, rotation, cache, attention, two more GEMMs and norms, gate, down projection.
+    const double seconds = launched->seconds({0, 0, chunk, 1});
+    QVERIFY2(seconds > 32 * 8e-3 && seconds < 32 * 14e-3, qPrintable(QString::number(seconds)));
+    QCOMPARE(launched->seconds(decode(16, 1024)), plain->seconds(decode(16, 1024)));
+    profile.launch_seconds = 1e-9;
+    QCOMPARE(clock_of(design, profile)->seconds({0, 0, chunk, 1}), plain->seconds({0, 0, chunk, 1}));
+  }
+  // Every entry has a source. An engine or family without one adds nothing.
+  void engines_have_host_times() {
+    for (const Problem& problem : engine_profile_problems()) QFAIL(to_string(problem).c_str());
+    for (const char* engine : {"vllm", "sglang", "trtllm"})
+      for (const char* family : {"hopper", "blackwell"}) {
+        const EngineProfile profile = engine_profile(engine, family);
+        QVERIFY2(profile.step_seconds > 0 && profile.step_seconds < 2e-3, engine);
+        QVERIFY2(profile.request_seconds > 0 && !profile.source.empty() && !profile.version.empty(), engine);
+      }
+    QCOMPARE(engine_profile("vllm", "hopper").step_seconds, 1e-3);
+    QCOMPARE(engine_profile("vllm", "hopper").launch_seconds, 30e-6);
+    QCOMPARE(engine_profile("vllm", "tpu").step_seconds, 0.0);
+    QCOMPARE(engine_profile("none", "hopper").launch_seconds, 0.0);
+  }
+  void mistakes_in_entries_are_named() {
+    std::vector<Problem> problems;
+    const auto read = read_engine_profiles(
+        "{\"engines\": [\n{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", "
+        "\"step_ms\": -1},\n{\"engine\": \"a\", \"family\": \"b\"},\n"
+        "{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", \"step\": 1},\n"
+        "{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", \"step_ms\": 2}]}",
+        "mine.json", problems);
+    QCOMPARE(read.size(), size_t{1});
+    QCOMPARE(read.front().step_seconds, 2e-3);
+    QCOMPARE(problems.size(), size_t{3});
+    QVERIFY(problems[0].what.find("-1 is not a time") != std::string::npos);
+    QVERIFY(problems[2].what.find("\"step\"") != std::string::npos);
+  }
   // All stages compute a step one after the other.
   void stages_follow_each_other() {
     const Design design = served("llama3-70b", 2, 4);
