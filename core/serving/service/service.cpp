@@ -67,43 +67,63 @@ Result<Workload> make_workload(const RequestSource& source) {
   return open_loop(std::get<0>(arrivals), std::get<0>(lengths));
 }
 
-Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
-                                                      std::stop_token stop,
-                                                      std::shared_ptr<PlanCache> cache) {
-  if (!cache) cache = std::make_shared<PlanCache>();
-  if (const auto problem = check_spec(spec)) return *problem;
+Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
+                                    std::shared_ptr<PlanCache> cache) {
+  const EngineSettings& engine = spec.engine;
+  return cache_capacity(
+      engine_design(design),
+      {spec.gpu_memory_utilization, engine.max_num_batched_tokens, engine.max_num_seqs, engine.block_size},
+      std::move(cache));
+}
+
+Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
+                                                 std::shared_ptr<PlanCache> cache) {
+  const auto accelerator = accelerator_of(design.cluster);
+  EngineProfile profile = engine_profile("vllm", accelerator ? accelerator->family : "");
+  profile.captured = vllm_captured_sizes(std::min(2 * spec.engine.max_num_seqs, kMostCaptured));
+  auto clock = EngineClock::make(engine_design(design), profile, std::move(cache));
+  if (auto* problem = std::get_if<Problem>(&clock)) return *std::move(problem);
+  return std::get<0>(std::move(clock));
+}
+
+Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
+                                                       Workload workload, StepClock& clock,
+                                                       std::stop_token stop,
+                                                       std::shared_ptr<PlanCache> cache) {
   auto run = std::make_shared<ServiceRun>();
   run->design = engine_design(design);
   run->spec = spec;
+  run->workload = std::move(workload);
   if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
   EngineSettings& engine = run->spec.engine;
-  auto workload = make_workload(spec.source);
-  if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
-  run->workload = std::get<Workload>(std::move(workload));
   if (engine.num_gpu_blocks == 0) {
-    const auto capacity = cache_capacity(
-        run->design,
-        {spec.gpu_memory_utilization, engine.max_num_batched_tokens, engine.max_num_seqs, engine.block_size},
-        cache);
+    const auto capacity = service_cache(design, spec, std::move(cache));
     if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
     run->cache = std::get<0>(capacity);
     engine.num_gpu_blocks = run->cache.blocks;
     if (engine.num_gpu_blocks < 2) return no_cache_problem(run->cache);
   }
-  const auto accelerator = accelerator_of(run->design.cluster);
-  EngineProfile profile = engine_profile("vllm", accelerator ? accelerator->family : "");
-  profile.captured = vllm_captured_sizes(std::min(2 * engine.max_num_seqs, kMostCaptured));
-  auto clock = EngineClock::make(run->design, profile, cache);
-  if (const auto* problem = std::get_if<Problem>(&clock)) return *problem;
-  auto simulation = simulate_requests(run->workload,
-                                      {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true},
-                                      *std::get<0>(clock), stop);
+  auto simulation = simulate_requests(
+      run->workload, {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true}, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
   run->results = service_results(run->workload, run->simulation, spec.limits);
   run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
   run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
   return std::shared_ptr<const ServiceRun>(std::move(run));
+}
+
+Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
+                                                      std::stop_token stop,
+                                                      std::shared_ptr<PlanCache> cache) {
+  if (!cache) cache = std::make_shared<PlanCache>();
+  if (const auto problem = check_spec(spec)) return *problem;
+  auto workload = make_workload(spec.source);
+  if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
+  auto clock = service_clock(design, spec, cache);
+  if (const auto* problem = std::get_if<Problem>(&clock)) return *problem;
+  return run_requests(design, spec, std::get<Workload>(std::move(workload)), *std::get<0>(clock), stop,
+                      std::move(cache));
 }
 
 }  // namespace shardscape

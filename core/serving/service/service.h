@@ -37,4 +37,17 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
                                                       std::stop_token stop = {},
                                                       std::shared_ptr<PlanCache> cache = {});
 
+// The seconds of the engine's steps. Runs whose engine designs and engine settings are equal may share a
+// clock, one after another.
+Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
+                                                 std::shared_ptr<PlanCache> cache = {});
+// The same as run_service with given requests; the source of the spec has no effect.
+Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
+                                                       Workload workload, StepClock& clock,
+                                                       std::stop_token stop = {},
+                                                       std::shared_ptr<PlanCache> cache = {});
+// What an engine of the spec has left for its KV cache.
+Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
+                                    std::shared_ptr<PlanCache> cache = {});
+
 }  // namespace shardscape
