@@ -44,10 +44,13 @@ Command validate_command() {
   return {"validate",
           "compare this program with measured runs",
           "SET.json [--svg FILE] [--json]",
-          "Reads a set of measured training runs and builds the design of every row. Compares the measured "
-          "step time, and the measured peak memory of the worst rank, with the predictions. Prints the error "
-          "of every row, the mean error and the worst error. Rows that no design can express are listed with "
-          "the reason. No row is left out because its error is large.",
+          "Reads a set of measured runs and builds the design of every row. Of training runs, compares the "
+          "measured step time, and the measured peak memory of the worst rank, with the predictions. Of "
+          "serving points, simulates the requests, and compares TTFT, TPOT, ITL, end-to-end time, throughput "
+          "and the tokens of the KV cache, where the set has them. Prints the error of every row, the mean "
+          "error and the worst error; of serving points also the errors by GPU, model, engine and precision, "
+          "and the rank correlation of configurations. Rows that no design can express are listed with the "
+          "reason. No row is left out because its error is large.",
           {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json",
            "shardscape-cli validate set.json --svg scatter.svg --json"},
           {{"--svg", 0, FlagKind::Value, "FILE",

@@ -46,6 +46,8 @@ class RowMapper {
   MeasuredRow out_;
 };
 
+std::string plain_name(const std::string& name);  // letters and digits in lower case
+
 // The preset whose id equals the name except for case and punctuation ("Qwen3_30B_a3B"); empty if there is
 // none.
 std::string preset_named(const std::string& name);
@@ -63,5 +65,15 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out);  // llm-found
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
+// Serving points
+void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
+void map_inferencex(const MeasuredJson& set, MeasuredSet& out);
+void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out);
+void map_blis_stages(const MeasuredJson& set, MeasuredSet& out);        // load stages of vLLM at given rates
+void map_recorded_requests(const MeasuredJson& set, MeasuredSet& out);  // LLMServingSim's runs of vLLM
+void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out);
+void map_closed_loops(const MeasuredJson& set, MeasuredSet& out);  // repeated sweeps of vLLM
+void map_mlperf(const MeasuredJson& set, MeasuredSet& out);
+void map_splitwise(const MeasuredJson& set, MeasuredSet& out);
 
 }  // namespace shardscape

@@ -15,15 +15,6 @@
 namespace shardscape {
 namespace {
 
-// Letters and digits in lower case.
-std::string plain(const std::string& name) {
-  std::string out;
-  for (char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 struct Format {
   const char* rows;                 // key of the list of rows
   std::vector<const char*> fields;  // fields of a row that identify the format
@@ -40,6 +31,15 @@ const std::vector<Format>& formats() {
       {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
       {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
       {"measured_step", {"time_per_step_s"}, map_deepseek_v3},
+      {"rows", {"attention_dp", "moe_tp", "moe_ep", "tpot_mean_ms"}, map_aiconfigurator},
+      {"rows", {"disaggregated", "decode", "output_tokens_per_s_per_gpu"}, map_inferencex},
+      {"rows", {"parallel", "request_rate", "osl", "tpot_ms"}, map_inferencex_slo},
+      {"rows", {"experiment", "stage", "chunk_gap_ms_reported"}, map_blis_stages},
+      {"rows", {"engine_kwargs", "request_columns", "requests"}, map_recorded_requests},
+      {"rows", {"memory_fraction", "kv_tokens"}, map_kv_capacity},
+      {"rows", {"concurrency", "num_speculative_tokens", "budget_requests_per_slot"}, map_closed_loops},
+      {"rows", {"scenario", "target_qps", "performance_sample_count"}, map_mlperf},
+      {"rows", {"prefill_ms", "decode_step_ms"}, map_splitwise},
   };
   return list;
 }
@@ -71,6 +71,14 @@ std::optional<int64_t> whole(const MeasuredJson& value) {
 }
 
 }  // namespace
+
+std::string plain_name(const std::string& name) {
+  std::string out;
+  for (char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
 
 std::string row_number(size_t number) { return "row " + std::to_string(number); }
 
@@ -166,7 +174,7 @@ MeasuredRow RowMapper::finish() {
 
 std::string preset_named(const std::string& name) {
   // Other names of models.
-  const std::string known = plain(name);
+  const std::string known = plain_name(name);
   for (const auto& [alias, id] : {std::pair{"llama3405b", "llama3.1-405b"},
                                   {"llama318b", "llama3-8b"},
                                   {"llama3170b", "llama3-70b"},
@@ -177,7 +185,7 @@ std::string preset_named(const std::string& name) {
                                   {"1t", "megatron-1t"}})
     if (known == alias) return id;
   for (const Preset& preset : ModelLibrary::instance().presets())
-    if (plain(preset.id) == known) return preset.id;
+    if (plain_name(preset.id) == known) return preset.id;
   return {};
 }
 
@@ -193,6 +201,7 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
     return fail(ProblemCode::JsonNotAnObject, "the file is not a JSON object", "an object with \"rows\"");
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();
+  out.folder = std::filesystem::path(path).parent_path().string();
   for (const char* key : {"source", "note"})
     if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string())
       out.source = it->get<std::string>();

@@ -1,5 +1,6 @@
-// Sets of measured runs: time and memory of a step on real machines. Every row maps to a design. The fields
-// of the rows determine the file format, so new rows of a known format need no code.
+// Sets of measured runs on real machines: time and memory of a training step, or latencies and throughput of
+// a service. Every row maps to a design. The fields of the rows determine the file format, so new rows of a
+// known format need no code.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "base/problem.h"
 #include "design/design.h"
+#include "validation/measured_serving.h"
 
 namespace shardscape {
 
@@ -24,10 +26,12 @@ struct MeasuredRow {
   std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
+  std::optional<MeasuredServing> serving;  // of a serving point
 };
 
 struct MeasuredSet {
   std::string name, source;
+  std::string folder;  // of the file
   std::vector<MeasuredRow> rows;
 };
 

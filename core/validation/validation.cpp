@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/units.h"
 #include "memory/allocator_use.h"
 #include "memory/memory_timeline.h"
+#include "serving/requests/service_results.h"
+#include "validation/rank_correlation.h"
+#include "validation/served_validation.h"
 
 namespace shardscape {
 namespace {
@@ -40,11 +44,102 @@ class Predictions {
   std::shared_ptr<const Report> last_;
 };
 
+// The metrics of serving points, in the order of their quantities.
+std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
+  std::vector<ValidatedMetric> out;
+  for (int quantity = 0; quantity < kServedQuantityCount; ++quantity)
+    for (const char* statistic : {"", "_p50", "_p99"})
+      out.push_back(
+          {served_quantity_name(static_cast<ServedQuantity>(quantity)) + std::string(statistic), {}, {}});
+  const std::vector<ServedPrediction> predictions = predict_serving(set);
+  for (ValidatedMetric& metric : out)
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+      const MeasuredRow& row = set.rows[i];
+      const ServedPrediction& prediction = predictions[i];
+      const auto leave_out = [&](const std::string& why) { metric.unmapped.emplace_back(row.name, why); };
+      const std::vector<ServedFigure> none;
+      const std::vector<ServedFigure>& figures = row.serving ? row.serving->figures : none;
+      const auto figure = std::find_if(figures.begin(), figures.end(),
+                                       [&](const ServedFigure& of) { return of.metric == metric.name; });
+      if (figure == figures.end()) {
+        leave_out("the row has no " + metric.name);
+        continue;
+      }
+      metric.any = true;
+      const auto at = static_cast<size_t>(figure - figures.begin());
+      if (!row.unmapped.empty())
+        leave_out(row.unmapped);
+      else if (!prediction.problem.empty())
+        leave_out(prediction.problem);
+      else if (prediction.values[at] > 0)
+        metric.rows.push_back({row.name, figure->value, prediction.values[at], row.serving->cell,
+                               row.serving->series, row.serving->load});
+      else
+        leave_out("the simulation has no " + metric.name);
+    }
+  return out;
+}
+
+std::vector<double> abs_errors(const std::vector<ValidatedRow>& rows) {
+  std::vector<double> out;
+  for (const ValidatedRow& row : rows) out.push_back(std::abs(row.error_percent()));
+  return out;
+}
+
 }  // namespace
+
+double ValidatedMetric::median_abs_error_percent() const { return distribution(abs_errors(rows)).p50; }
+
+std::vector<CellErrors> ValidatedMetric::cells() const {
+  std::map<ServedCell, CellErrors> sums;
+  for (const ValidatedRow& row : rows) {
+    if (row.cell == ServedCell()) continue;
+    CellErrors& of = sums[row.cell];
+    ++of.rows;
+    of.mean_abs_error_percent += std::abs(row.error_percent());
+  }
+  std::vector<CellErrors> out;
+  for (auto& [cell, sum] : sums)
+    out.push_back({cell, sum.rows, sum.mean_abs_error_percent / static_cast<double>(sum.rows)});
+  std::stable_sort(out.begin(), out.end(), [](const CellErrors& a, const CellErrors& b) {
+    return a.mean_abs_error_percent > b.mean_abs_error_percent;
+  });
+  return out;
+}
+
+std::optional<SeriesCorrelation> ValidatedMetric::correlation(bool equal_load) const {
+  constexpr size_t kLeastRows = 3;
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> series;
+  for (const ValidatedRow& row : rows) {
+    if (row.series.empty()) continue;
+    auto& [measured, predicted] = series[row.series + (equal_load ? " " + row.load : "")];
+    measured.push_back(row.measured);
+    predicted.push_back(row.predicted);
+  }
+  SeriesCorrelation out;
+  for (const auto& [name, values] : series) {
+    if (values.first.size() < kLeastRows) continue;
+    const auto of = rank_correlation(values.first, values.second);
+    if (!of) continue;
+    ++out.series;
+    out.rows += values.first.size();
+    out.value += *of * static_cast<double>(values.first.size());
+  }
+  if (out.series == 0) return std::nullopt;
+  out.value /= static_cast<double>(out.rows);
+  return out;
+}
+
+const char* ValidatedMetric::unit() const {
+  return name == "memory"                                           ? "bytes"
+         : name == served_quantity_name(ServedQuantity::Capacity)   ? "tokens"
+         : name == served_quantity_name(ServedQuantity::Throughput) ? "tokens per second"
+                                                                    : "seconds";
+}
 
 double ValidatedMetric::mean_abs_error_percent() const {
   double sum = 0;
-  for (const ValidatedRow& row : rows) sum += std::abs(row.error_percent());
+  for (const double error : abs_errors(rows)) sum += error;
   return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
 }
 
@@ -92,6 +187,8 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   }
   for (ValidatedMetric* metric : {&seconds, &bytes})
     if (metric->any) out.metrics.push_back(std::move(*metric));
+  for (ValidatedMetric& metric : served_metrics(set))
+    if (metric.any) out.metrics.push_back(std::move(metric));
   return out;
 }
 

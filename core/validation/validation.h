@@ -1,5 +1,5 @@
 // Validation: a set of measured runs compared with the predictions for the same designs; mean and worst
-// error.
+// error. Serving points are simulated request by request (served_validation.h).
 #pragma once
 
 #include <functional>
@@ -16,18 +16,39 @@ namespace shardscape {
 
 struct ValidatedRow {
   std::string name;
-  double measured = 0, predicted = 0;  // seconds or bytes
+  double measured = 0, predicted = 0;  // in the unit of the metric
+  ServedCell cell = {};                // of a serving point; so are the next two
+  std::string series = {}, load = {};
   double error_percent() const { return 100 * (predicted / measured - 1); }
+};
+
+struct CellErrors {
+  ServedCell cell;
+  size_t rows = 0;
+  double mean_abs_error_percent = 0;
+};
+
+// How well predictions order the configurations of a model on a GPU: the mean over all series with at least
+// three rows, weighted with their rows.
+struct SeriesCorrelation {
+  double value = 0;  // of Spearman, -1 to 1
+  size_t series = 0, rows = 0;
 };
 
 // One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
-  std::string name;  // "memory", "time"
+  std::string name;  // "memory", "time", "ttft_p99"
   std::vector<ValidatedRow> rows;
   std::vector<std::pair<std::string, std::string>> unmapped;  // row and reason
-  bool any = false;                       // at least one row of the set has this kind of figure
-  double mean_abs_error_percent() const;  // 0 without rows
-  const ValidatedRow* worst() const;      // nullptr without rows
+  bool any = false;                         // at least one row of the set has this kind of figure
+  double mean_abs_error_percent() const;    // 0 without rows; so is the next one
+  double median_abs_error_percent() const;  // interpolated between two rows
+  const ValidatedRow* worst() const;        // nullptr without rows
+  // Of serving points: the worst cell first. Empty for other rows.
+  std::vector<CellErrors> cells() const;
+  // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
+  std::optional<SeriesCorrelation> correlation(bool equal_load) const;
+  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second"
 };
 
 struct Validation {
@@ -38,7 +59,7 @@ struct Validation {
 // Seconds of a step of a valid report; empty if unknown.
 using StepTime = std::function<std::optional<double>(const Report&)>;
 
-// An empty `time` omits the comparison of times.
+// An empty `time` omits the comparison of step times.
 Validation validate_set(const MeasuredSet& set, const StepTime& time);
 
 // Text for a terminal, and JSON.

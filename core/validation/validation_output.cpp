@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -28,31 +29,75 @@ std::string padded(std::string text, size_t width, bool right) {
   return right ? fill + text : text + fill;
 }
 
+std::string rows_text(size_t rows) { return std::to_string(rows) + (rows == 1 ? " row" : " rows"); }
+
+std::string cell_text(const ServedCell& cell) {
+  std::string out;
+  for (const std::string* part : {&cell.gpu, &cell.model, &cell.engine, &cell.precision})
+    if (!part->empty()) out += (out.empty() ? "" : ", ") + *part;
+  return out;
+}
+
+// Errors of the cells, the worst first, and the order of configurations. Nothing for steps of training.
+std::string cells_text(const ValidatedMetric& metric) {
+  const std::vector<CellErrors> cells = metric.cells();
+  if (cells.empty()) return {};
+  std::string out = "median absolute error " + fixed(metric.median_abs_error_percent(), 2) + " %\n";
+  for (const bool equal_load : {false, true})
+    if (const auto of = metric.correlation(equal_load))
+      out += std::string("rank correlation of configurations ") + (equal_load ? "at equal load " : "") +
+             fixed(of->value, 2) + " (" + rows_text(of->rows) + " in " + std::to_string(of->series) +
+             " series)\n";
+  out += padded("GPU, model, engine, precision", kNameWidth, false) + padded("rows", 12, true) +
+         padded("error", 12, true) + "\n";
+  for (const CellErrors& of : cells)
+    out += padded(cell_text(of.cell), kNameWidth, false) + padded(std::to_string(of.rows), 12, true) +
+           padded(fixed(of.mean_abs_error_percent, 2) + " %", 12, true) + "\n";
+  return out;
+}
+
+// A line per row, or of serving points a line per reason.
+std::string unmapped_text(const ValidatedMetric& metric) {
+  std::string out;
+  if (metric.cells().empty()) {
+    for (const auto& [row, why] : metric.unmapped) out += "not mapped: " + row + ": " + why + "\n";
+    return out;
+  }
+  std::map<std::string, std::pair<size_t, std::string>> reasons;  // number of rows, and the first row
+  for (const auto& [row, why] : metric.unmapped)
+    if (++reasons[why].first == 1) reasons[why].second = row;
+  for (const auto& [why, rows] : reasons)
+    out += "not mapped: " +
+           (rows.first == 1 ? rows.second : rows_text(rows.first) + ", the first is " + rows.second) + ": " +
+           why + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string figure_text(const ValidatedMetric& metric, double value) {
-  return metric.name == "memory" ? format_bytes(static_cast<Wide>(value))
-                                 : fixed(value, value < 1 ? 4 : 2) + " s";
+  if (metric.name == "memory") return format_bytes(static_cast<Wide>(value));
+  if (std::string_view(metric.unit()).starts_with("tokens")) return grouped(static_cast<Wide>(value + 0.5));
+  return fixed(value, value < 1 ? 4 : 2) + " s";
 }
 
 std::string validation_text(const Validation& v) {
   std::string out = v.set + (v.source.empty() ? "" : ": " + v.source) + "\n";
   for (const ValidatedMetric& metric : v.metrics) {
-    out += "\n" + padded(metric.name, kNameWidth, false) + padded("measured", 12, true) +
-           padded("predicted", 12, true) + padded("error", 10, true) + "\n";
+    const std::string unit = metric.unit();
+    out += "\n" + padded(metric.name + (unit.starts_with("tokens") ? ", " + unit : ""), kNameWidth, false) +
+           padded("measured", 12, true) + padded("predicted", 12, true) + padded("error", 10, true) + "\n";
     for (const ValidatedRow& row : metric.rows)
       out += padded(row.name, kNameWidth, false) + padded(figure_text(metric, row.measured), 12, true) +
              padded(figure_text(metric, row.predicted), 12, true) +
              padded((row.error_percent() >= 0 ? "+" : "") + fixed(row.error_percent(), 2) + " %", 10, true) +
              "\n";
-    out += metric.rows.empty()
-               ? "no rows"
-               : std::to_string(metric.rows.size()) + (metric.rows.size() == 1 ? " row" : " rows") +
-                     ", mean absolute error " + fixed(metric.mean_abs_error_percent(), 2) + " %";
+    out += metric.rows.empty() ? "no rows"
+                               : rows_text(metric.rows.size()) + ", mean absolute error " +
+                                     fixed(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst())
       out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
-    out += "\n";
-    for (const auto& [row, why] : metric.unmapped) out += "not mapped: " + row + ": " + why + "\n";
+    out += "\n" + cells_text(metric) + unmapped_text(metric);
   }
   return out;
 }
@@ -60,22 +105,44 @@ std::string validation_text(const Validation& v) {
 std::string validation_json(const Validation& v) {
   Json out = {{"set", v.set}, {"source", v.source}};
   for (const ValidatedMetric& metric : v.metrics) {
-    const auto row_json = [](const ValidatedRow& row) {
-      return Json{{"row", row.name},
+    const auto cell_json = [](Json& into, const ServedCell& cell) {
+      into["gpu"] = cell.gpu;
+      into["model"] = cell.model;
+      into["engine"] = cell.engine;
+      into["precision"] = cell.precision;
+    };
+    const auto row_json = [&](const ValidatedRow& row) {
+      Json out = {{"row", row.name},
                   {"measured", row.measured},
                   {"predicted", row.predicted},
                   {"error_percent", row.error_percent()}};
+      if (row.cell != ServedCell()) cell_json(out, row.cell);
+      return out;
     };
     Json rows = Json::array(), unmapped = Json::array();
     for (const ValidatedRow& row : metric.rows) rows.push_back(row_json(row));
     for (const auto& [row, why] : metric.unmapped) unmapped.push_back({{"row", row}, {"reason", why}});
     Json& entry = out[metric.name];
     entry = {
-        {"unit", metric.name == "memory" ? "bytes" : "seconds"},
+        {"unit", metric.unit()},
         {"rows", rows},
         {"mean_abs_error_percent", metric.rows.empty() ? Json() : Json(metric.mean_abs_error_percent())}};
     entry["worst"] = metric.worst() ? row_json(*metric.worst()) : Json();
     entry["unmapped"] = unmapped;
+    const std::vector<CellErrors> cells = metric.cells();
+    if (cells.empty()) continue;
+    entry["median_abs_error_percent"] = metric.median_abs_error_percent();
+    for (const CellErrors& of : cells) {
+      Json cell;
+      cell_json(cell, of.cell);
+      cell["rows"] = of.rows;
+      cell["mean_abs_error_percent"] = of.mean_abs_error_percent;
+      entry["cells"].push_back(cell);
+    }
+    for (const bool equal_load : {false, true})
+      if (const auto of = metric.correlation(equal_load))
+        entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {
+            {"value", of->value}, {"series", of->series}, {"rows", of->rows}};
   }
   return out.dump(2) + "\n";
 }

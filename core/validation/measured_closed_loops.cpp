@@ -1,0 +1,207 @@
+// Serving points in closed loops: InferenceX, the accuracy set of AIConfigurator, and repeated sweeps of
+// vLLM.
+#include <algorithm>
+#include <map>
+
+#include "validation/serving_mapping.h"
+
+namespace shardscape {
+namespace {
+
+constexpr double kInferencexRatio = 0.8;  // the shortest length over the longest
+
+std::string lengths_text(int64_t input, int64_t output) {
+  return std::to_string(input) + "/" + std::to_string(output);
+}
+std::string load_text(int64_t users) { return "c" + std::to_string(users); }
+
+// A layout of GPUs in which attention runs data-parallel (dp > 1) or tensor-parallel.
+struct Layout {
+  int64_t tp = 1, dp = 1, ep = 1, etp = 1;
+  std::string text() const {
+    return "tp" + std::to_string(tp) + " dp" + std::to_string(dp) + " ep" + std::to_string(ep);
+  }
+};
+
+// The degrees of an aggregated row. Rows with attention_dp are InferenceX's n GPUs with or without
+// data-parallel attention. Expert parallelism over all of them is written as moe_ep = n, as
+// moe_tp = moe_ep = n, or as tp = attention_dp = n; then tp or attention_dp may be n^2. Times of rows that
+// also exist in InferenceX's own form confirm this. Rows without attention_dp are literal.
+Layout aiconfigurator_layout(RowMapper& m) {
+  const auto degree = [&](const char* field) { return std::max<int64_t>(1, m.integer(field, 1)); };
+  const int64_t tp = degree("tp"), dp = degree("attention_dp"), moe_tp = degree("moe_tp"),
+                ep = degree("moe_ep");
+  if (m.integer("attention_dp", 0) == 0) return {tp, std::max<int64_t>(1, moe_tp * ep / tp), ep, moe_tp};
+  if (moe_tp == ep && ep > 1) return dp == 1 ? Layout{ep, 1, ep, 1} : Layout{1, ep, ep, 1};
+  if (tp == dp && dp > 1) return {tp, 1, tp, 1};
+  return {tp, dp, ep, moe_tp};
+}
+
+// Multi-token prediction, which the set does not mark. InferenceX's own data mark some of these points; the
+// others have the same image and layout.
+bool predicts_tokens(RowMapper& m, const Layout& layout) {
+  const std::string model = m.text("model"), version = m.text("engine_version"), engine = m.text("engine"),
+                    precision = m.text("precision");
+  if (model.find("DeepSeek-R1") != std::string::npos) {
+    if (engine == "trtllm" && version == "1.2.0rc6.post3") return true;
+    if (engine == "trtllm" && version == "1.1.0rc2.post2") return precision == "fp8" || layout.ep > 1;
+    return engine == "sglang" && version == "0.5.9" && precision == "fp8" && layout.tp == 8 &&
+           m.text("gpu") == "b200_sxm";
+  }
+  return model.find("Qwen3.5") != std::string::npos && engine == "sglang" && version == "0.5.9" &&
+         precision == "fp8" && layout.tp == 4 && layout.ep == 1;
+}
+
+// Whether the gaps of a row lie between tokens. Many servers send several tokens at once; then the gaps
+// between these chunks are longer than the time per token.
+bool gaps_of_tokens(RowMapper& m) {
+  const auto middle = [&](const char* field) {
+    if (!m.has(field)) return 0.0;
+    const auto mean = positive_number(m.row()[field], "mean");
+    return mean ? *mean : positive_number(m.row()[field], "p50").value_or(0);
+  };
+  constexpr double kMost = 1.5;
+  return middle("itl_ms") < kMost * middle("tpot_ms");
+}
+
+constexpr char kNoAcceptance[] = "multi-token prediction, and the row has no acceptance";
+constexpr char kDisaggregated[] = "prefill and decode run on separate machines";
+
+}  // namespace
+
+void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out) {
+  std::map<std::string, std::string> seen;  // measurements and the first row of each
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), text_field(row, "engine"));
+    m.out().name = m.out().design.name = m.text("id", m.out().name);
+    for (const auto& [quantity, field] :
+         {std::pair{ServedQuantity::Ttft, "ttft_mean_ms"}, {ServedQuantity::Tpot, "tpot_mean_ms"}})
+      m.figure(quantity, positive_number(m.row(), field, 1e-3));
+    m.serving().engine_version = m.text("engine_version");
+    const int64_t input = m.integer("isl", 0), output = m.integer("osl", 0),
+                  users = m.integer("concurrency", 0);
+    if (m.text("mode") != "agg") m.refuse(kDisaggregated);
+    // Their degrees are sums over the workers of disaggregated runs.
+    if (m.text("gpu") == "gb200") m.refuse("the layout of the GB200 rows is not known");
+    m.accelerator(m.text("gpu"));
+    const std::string gemm = m.text("gemm"), precision = m.text("precision");
+    m.checkpoint(m.text("model"), gemm == "fp8_block" ? gemm : precision);
+    const Layout layout = aiconfigurator_layout(m);
+    if (predicts_tokens(m, layout)) m.refuse(kNoAcceptance);
+    m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
+    m.set_from("pp", "pp");
+    const bool inferencex = m.integer("attention_dp", 0) > 0;
+    m.closed_loop(users, input, output, inferencex ? kInferencexRatio : 1);
+    m.engine().enable_prefix_caching = false;  // random prompts
+    if (!m.refused() && !m.serving().figures.empty()) {
+      std::string same = m.serving().cell.model + m.serving().cell.gpu + m.serving().cell.engine + precision +
+                         lengths_text(input, output) + " " + load_text(users);
+      for (const ServedFigure& figure : m.serving().figures) same += " " + std::to_string(figure.value);
+      if (const auto [first, fresh] = seen.try_emplace(same, m.out().name); !fresh)
+        m.refuse("the same measurement as " + first->second);
+    }
+    out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
+  }
+}
+
+// The field "gpus" of rows with expert parallelism is the square of their GPUs. Tokens per second and GPU are
+// of the GPUs of the field "tp", as concurrency over latency confirms.
+void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
+  for (const MeasuredJson& row : set["rows"]) {
+    std::string engine = text_field(row, "engine");
+    if (engine.starts_with("dynamo-")) engine.erase(0, std::string_view("dynamo-").size());
+    ServingMapper m(row, "", engine);
+    const MeasuredJson decode = m.has("decode") ? row["decode"] : MeasuredJson::object();
+    RowMapper workers(decode, "");
+    const int64_t gpus = workers.integer("tp", 1), ep = std::max<int64_t>(1, workers.integer("ep", 1)),
+                  input = m.integer("isl", 0), output = m.integer("osl", 0),
+                  users = m.integer("concurrency", 0);
+    const bool dp_attention = workers.flag("dp_attention", false);
+    const Layout layout{dp_attention ? 1 : gpus, dp_attention ? gpus : 1, ep, gpus / ep};
+    m.out().name = m.text("gpu") + " " + m.text("engine") + " " + m.text("precision") + " " + layout.text() +
+                   " " + lengths_text(input, output) + " " + load_text(users) + " " + m.text("date");
+    m.out().design.name = m.out().name;
+    m.latencies(ServedQuantity::Ttft, "ttft_ms");
+    m.latencies(ServedQuantity::Tpot, "tpot_ms");
+    if (gaps_of_tokens(m)) m.latencies(ServedQuantity::Itl, "itl_ms");
+    m.latencies(ServedQuantity::E2e, "e2e_ms");
+    m.figure(ServedQuantity::Throughput,
+             positive_number(m.row(), "output_tokens_per_s_per_gpu", static_cast<double>(gpus)));
+    if (workers.refused()) m.refuse(workers.out().unmapped);
+    if (m.flag("disaggregated", false)) m.refuse(kDisaggregated);
+    if (m.text("speculative", "none") != "none") m.refuse(kNoAcceptance);
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), m.text("precision"));
+    m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
+    m.closed_loop(users, input, output, kInferencexRatio);
+    m.engine().enable_prefix_caching = false;  // random prompts
+    out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
+  }
+}
+
+void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out) {
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), text_field(row, "engine"));
+    m.out().name = m.out().design.name = m.text("name", m.out().name);
+    m.latencies(ServedQuantity::Ttft, "ttft_ms");
+    m.latencies(ServedQuantity::Tpot, "tpot_ms");
+    m.latencies(ServedQuantity::E2e, "e2e_ms");
+    m.figure(ServedQuantity::Throughput, positive_number(m.row(), "output_tokens_per_s"));
+    const int64_t input = m.integer("isl", 0), output = m.integer("osl", 0),
+                  users = m.integer("concurrency", 0), gpus = m.integer("gpus", 1);
+    if (m.has("speculative")) m.refuse(kNoAcceptance);
+    if (!m.has("gpu")) m.refuse("the row does not name its GPU");
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), m.text("precision"));
+    const std::string parallel = m.text("parallel");
+    if (parallel.starts_with("tep"))
+      m.layout(gpus, 1, gpus);
+    else if (parallel.starts_with("dep"))
+      m.layout(1, gpus, gpus);
+    else if (parallel.starts_with("tp"))
+      m.layout(gpus);
+    else
+      m.refuse("the layout " + parallel + " is unknown");
+    m.closed_loop(users, input, output, 1);
+    m.source().requests = std::max<int64_t>(1, m.integer("requests", m.source().requests));
+    m.engine().enable_prefix_caching = false;  // random prompts
+    out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
+  }
+}
+
+void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
+  const MeasuredJson text = set.value("setup", MeasuredJson::object());
+  RowMapper setup(text, "");
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), "vllm");
+    m.out().name = m.out().design.name = m.text("run", m.out().name);
+    m.latencies(ServedQuantity::Ttft, "ttft_ms");
+    m.latencies(ServedQuantity::Tpot, "tpot_ms");
+    m.latencies(ServedQuantity::Itl, "itl_ms");
+    m.latencies(ServedQuantity::E2e, "e2e_ms");
+    m.figure(ServedQuantity::Throughput, positive_number(m.row(), "output_tokens_per_s"));
+    if (m.has("num_speculative_tokens")) m.refuse("speculative decoding has no setting");
+    m.accelerator(setup.text("gpu"));
+    m.checkpoint(setup.text("model"), "mxfp4");
+    m.layout(setup.integer("tp", 1));
+    const int64_t users = m.integer("concurrency", 0);
+    // "uniform in [0.8,1.0] x (8000 in, 1000 out)"
+    constexpr int64_t kInput = 8000, kOutput = 1000;
+    m.closed_loop(users, kInput, kOutput, kInferencexRatio);
+    m.source().requests = std::max<int64_t>(1, m.integer("requests", m.source().requests));
+    m.source().seed = std::max<int64_t>(0, m.integer("repeat", 0));
+    m.engine().max_num_seqs = setup.integer("max_num_seqs", 256);
+    m.engine().max_num_batched_tokens = setup.integer("max_num_batched_tokens", 8192);
+    m.engine().max_model_len = setup.integer("max_model_len", 10240);
+    m.engine().enable_prefix_caching = false;
+    if (const auto share = positive_number(text, "gpu_memory_utilization"))
+      m.serving().spec.gpu_memory_utilization = *share;
+    if (setup.refused()) m.refuse(setup.out().unmapped);
+    out.rows.push_back(m.finish_serving(lengths_text(kInput, kOutput), load_text(users)));
+  }
+}
+
+}  // namespace shardscape

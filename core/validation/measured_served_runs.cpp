@@ -1,0 +1,330 @@
+// Served runs of vLLM at given arrivals, static batches, and cache capacities that engines print.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <span>
+
+#include "base/units.h"
+#include "serving/requests/arrivals.h"
+#include "serving/requests/lengths.h"
+#include "serving/requests/service_results.h"
+#include "validation/serving_mapping.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kBlockTokens = 16;
+
+// CodeLlama 34B has no preset: Llama 2 70B with other sizes (config.json of
+// codellama/CodeLlama-34b-Instruct-hf).
+void code_llama(ServingMapper& m, const std::string& precision) {
+  m.checkpoint("llama2-70b", precision);
+  m.serving().cell.model = "codellama-34b";
+  m.set("layers", 48);
+  m.set("ffn", 22016);
+}
+
+// The mean of a distribution of lengths, in whole tokens.
+int32_t mean_tokens(RowMapper& m, const char* field) {
+  const auto mean = m.has(field) ? positive_number(m.row()[field], "mean") : std::nullopt;
+  return static_cast<int32_t>(std::clamp(std::round(mean.value_or(1)), 1.0, 1e6));
+}
+
+// Requests of inference-perf's shared prefixes: `groups` system prompts with `each` prompts of their own,
+// which the client sends again and again in a fixed order.
+Workload repeated_prompts(int64_t groups, int64_t each, int32_t system, std::span<const double> arrivals,
+                          RequestLength length) {
+  Workload out = open_loop(arrivals, std::vector<RequestLength>(arrivals.size(), length));
+  out.tokens_per_hash = kBlockTokens;
+  const int64_t prompts = groups * each, blocks = length.prompt / kBlockTokens,
+                shared = std::min<int64_t>(system / kBlockTokens, blocks);
+  for (int64_t prompt = 0; prompt < prompts; ++prompt)
+    for (int64_t block = 0; block < blocks; ++block)
+      out.hashes.push_back(
+          static_cast<uint64_t>((block < shared ? prompt % groups : groups + prompt) * blocks + block + 1));
+  for (size_t i = 0; i < out.requests.size(); ++i) {
+    out.requests[i].hashes = static_cast<int32_t>(blocks);
+    out.requests[i].first_hash = static_cast<int64_t>(i) % prompts * blocks;
+  }
+  return out;
+}
+
+}  // namespace
+
+// vLLM's sampled gaps between tokens are those between chunks of the client and are not compared.
+void map_blis_stages(const MeasuredJson& set, MeasuredSet& out) {
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), text_field(row, "engine"));
+    const int64_t stage = m.integer("stage", 0), requests = m.integer("requests", 0);
+    m.out().name = m.text("experiment", m.out().name) + " stage " + std::to_string(stage);
+    m.out().design.name = m.out().name;
+    m.latencies(ServedQuantity::Ttft, "ttft_ms");
+    m.figure(ServedQuantity::Tpot, positive_number(m.row(), "tpot_mean_ms", 1e-3));
+    m.latencies(ServedQuantity::E2e, "e2e_ms");
+    if (m.has("throughput"))
+      m.figure(ServedQuantity::Throughput, positive_number(m.row()["throughput"], "output_tokens_per_sec"));
+    if (stage < 0) m.refuse("the summary of the stages of the experiment");
+    // Failed requests are missing from the latencies.
+    if (10 * m.integer("succeeded", requests) < 9 * requests)
+      m.refuse("more than a tenth of the requests failed");
+    m.accelerator(m.text("gpu"));
+    const std::string model = m.text("model");
+    if (model.find("CodeLlama-34b") != std::string::npos)
+      code_llama(m, m.text("precision"));
+    else
+      m.checkpoint(model, m.text("precision"));
+    m.layout(m.integer("tp", 1));
+    m.engine().max_num_batched_tokens = m.integer("max_num_batched_tokens", 2048);
+    m.engine().max_num_seqs = m.integer("max_num_seqs", 128);
+    m.engine().max_model_len = m.integer("max_model_len", 4096);
+    const auto rate = positive_number(m.row(), "rate");
+    if (!rate || requests < 1) m.refuse("the row has no rate or no requests");
+    if (!m.refused()) {
+      const MeasuredJson text = m.has("lengths") ? row["lengths"] : MeasuredJson::object();
+      RowMapper lengths(text, "");
+      const int64_t groups = std::max<int64_t>(1, lengths.integer("effective_num_groups", 1)),
+                    each = std::max<int64_t>(1, lengths.integer("effective_num_prompts_per_group", requests));
+      const auto system = static_cast<int32_t>(lengths.integer("system_prompt_len", 0));
+      const RequestLength length{mean_tokens(m, "prompt_tokens"), mean_tokens(m, "output_tokens")};
+      m.serving().requests = [=, rate = *rate]() -> Result<Workload> {
+        const auto arrivals = arrival_times(steady_arrivals(ArrivalKind::Constant, rate), requests);
+        if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
+        return repeated_prompts(groups, each, system, std::get<0>(arrivals), length);
+      };
+    }
+    out.rows.push_back(m.finish_serving(m.text("workload"), significant(rate.value_or(0)) + " per second"));
+  }
+}
+
+namespace {
+
+// A recorded request: index, input, output, arrival, queued, scheduled, first token, last token, tokens of
+// the longest prefix that an earlier request has too, and this request's index.
+struct RecordedRequest {
+  RequestLength length;
+  double arrival = 0, first = 0, last = 0;
+  int64_t shared = 0, shared_with = -1;
+};
+std::optional<RecordedRequest> recorded_request(const MeasuredJson& cells, size_t index) {
+  constexpr size_t kColumns = 10;
+  if (!cells.is_array() || cells.size() < kColumns) return std::nullopt;
+  for (size_t i = 0; i + 1 < kColumns; ++i)
+    if (!cells[i].is_number()) return std::nullopt;
+  RecordedRequest out{{cells[1].get<int32_t>(), cells[2].get<int32_t>()},
+                      cells[3].get<double>(),
+                      cells[6].get<double>(),
+                      cells[7].get<double>(),
+                      cells[8].get<int64_t>(),
+                      cells[9].is_number_integer() ? cells[9].get<int64_t>() : -1};
+  const bool earlier = out.shared_with < static_cast<int64_t>(index);
+  if (out.length.prompt < 1 || out.length.output < 1 || out.arrival < 0 || !earlier) return std::nullopt;
+  return out;
+}
+
+// The requests as they arrived, with prefixes in blocks, and the latencies of the record.
+void recorded_requests(ServingMapper& m) {
+  const MeasuredJson& rows = m.row()["requests"];
+  Workload workload;
+  workload.tokens_per_hash = kBlockTokens;
+  std::vector<double> ttft, tpot, e2e;
+  for (const MeasuredJson& cells : rows) {
+    const size_t index = workload.requests.size();
+    const auto read = recorded_request(cells, index);
+    if (!read) return m.refuse("request " + std::to_string(index) + " has no lengths and times");
+    Request request;
+    request.arrival = read->arrival;
+    request.prompt = read->length.prompt;
+    request.output = read->length.output;
+    request.first_hash = static_cast<int64_t>(workload.hashes.size());
+    request.hashes = request.prompt / static_cast<int32_t>(kBlockTokens);
+    for (int64_t block = 0; block < request.hashes; ++block) {
+      uint64_t hash = (static_cast<uint64_t>(index + 1) << 32) + static_cast<uint64_t>(block);
+      if (read->shared_with >= 0 && block < read->shared / kBlockTokens) {
+        const Request& other = workload.requests[static_cast<size_t>(read->shared_with)];
+        if (block < other.hashes) hash = workload.hashes[static_cast<size_t>(other.first_hash + block)];
+      }
+      workload.hashes.push_back(hash);
+    }
+    workload.requests.push_back(request);
+    ttft.push_back(read->first - read->arrival);
+    e2e.push_back(read->last - read->arrival);
+    if (request.output > 1) tpot.push_back((read->last - read->first) / (request.output - 1));
+  }
+  if (workload.requests.empty()) return m.refuse("the row has no requests");
+  for (auto& [quantity, values] :
+       {std::pair{ServedQuantity::Ttft, &ttft}, {ServedQuantity::Tpot, &tpot}, {ServedQuantity::E2e, &e2e}}) {
+    const Distribution of = distribution(std::move(*values));
+    m.figure(quantity, of.mean, ServedStatistic::Mean);
+    m.figure(quantity, of.p50, ServedStatistic::P50);
+    m.figure(quantity, of.p99, ServedStatistic::P99);
+  }
+  m.serving().requests = [workload = std::move(workload)] { return Result<Workload>(workload); };
+}
+
+}  // namespace
+
+void map_recorded_requests(const MeasuredJson& set, MeasuredSet& out) {
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), "vllm");
+    m.out().name = m.out().design.name = m.text("run", m.out().name);
+    m.serving().engine_version = m.text("vllm_version");
+    const MeasuredJson text = m.has("engine_kwargs") ? row["engine_kwargs"] : MeasuredJson::object(),
+                       cache = m.has("kv_cache") ? row["kv_cache"] : MeasuredJson::object();
+    RowMapper settings(text, "");
+    if (m.has("requests")) recorded_requests(m);
+    m.figure(ServedQuantity::Capacity, positive_number(cache, "num_kv_tokens"));
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), settings.text("dtype") == "bfloat16" ? "bf16" : settings.text("dtype"));
+    m.layout(settings.integer("tensor_parallel_size", 1), settings.integer("data_parallel_size", 1));
+    m.engine().max_num_seqs = settings.integer("max_num_seqs", 256);
+    m.engine().max_num_batched_tokens = settings.integer("max_num_batched_tokens", 2048);
+    m.engine().max_model_len = settings.integer("max_model_len", m.engine().max_model_len);
+    if (settings.refused()) m.refuse(settings.out().unmapped);
+    out.rows.push_back(m.finish_serving(m.out().name, ""));
+  }
+}
+
+void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out) {
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), text_field(row, "engine"));
+    m.out().name = m.out().name + ": " + m.text("model") + " " + m.text("gpu") + " " + m.text("engine");
+    m.out().design.name = m.out().name;
+    m.figure(ServedQuantity::Capacity, positive_number(m.row(), "kv_tokens"));
+    if (m.text("kind") != "measured") m.refuse("the row is " + m.text("kind") + ", not printed by an engine");
+    // Other engines count activations outside of their share of the memory.
+    if (m.serving().cell.engine != "vllm") m.refuse("the predicted cache is that of vLLM");
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), m.text("precision"));
+    m.layout(m.integer("tp", 1));
+    m.engine().max_num_batched_tokens = m.integer("max_num_batched_tokens", 8192);
+    m.engine().max_num_seqs = m.integer("max_num_seqs", 1024);
+    m.engine().block_size = static_cast<int32_t>(m.integer("block_size", kBlockTokens));
+    if (const auto share = positive_number(m.row(), "memory_fraction"))
+      m.serving().spec.gpu_memory_utilization = *share;
+    out.rows.push_back(m.finish_serving("", ""));
+  }
+}
+
+// A static batch: all prompts in one step, then steps of decode (vLLM 0.1). Memory is no subject of the rows.
+// The end-to-end times of long outputs are shorter than their steps, so they are not compared.
+void map_splitwise(const MeasuredJson& set, MeasuredSet& out) {
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, "", "vllm");
+    const int64_t batch = std::max<int64_t>(1, m.integer("batch", 1)),
+                  input = std::max<int64_t>(1, m.integer("prompt_tokens", 1)),
+                  output = std::max<int64_t>(1, m.integer("output_tokens", 1));
+    const std::string lengths = "b" + std::to_string(batch) + " " + std::to_string(input) + "/" +
+                                std::to_string(output);
+    m.out().name = m.text("model") + " " + m.text("gpu") + " tp" + std::to_string(m.integer("tp", 1)) + " " +
+                   lengths;
+    m.out().design.name = m.out().name;
+    m.figure(ServedQuantity::Ttft, positive_number(m.row(), "prefill_ms", 1e-3));
+    m.figure(ServedQuantity::Tpot, positive_number(m.row(), "decode_step_ms", 1e-3));
+    if (m.text("gpu").ends_with("-pcap"))
+      m.refuse("the GPUs run under a power cap that the row does not give");
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), "fp16");
+    m.layout(m.integer("tp", 1));
+    m.source().arrivals = ArrivalKind::AllAtOnce;
+    m.source().requests = batch;
+    m.source().input_len = input;
+    m.source().output_len = output;
+    m.engine().max_num_batched_tokens = m.engine().max_model_len;
+    m.engine().async_scheduling = m.engine().enable_prefix_caching = false;
+    m.engine().num_gpu_blocks = batch * ((input + output) / kBlockTokens + 1) + 1;
+    out.rows.push_back(m.finish_serving(lengths, ""));
+  }
+}
+
+namespace {
+
+constexpr double kLeastSeconds = 600;  // of a run of LoadGen
+constexpr double kMostSamples = 1e6;
+
+// The data sets of MLPerf, and the files with the lengths of their samples.
+constexpr std::pair<const char*, const char*> kLengths[] = {
+    {"llama2-70b", "mlperf_llama2-70b-99.csv"},    {"llama3-8b", "mlperf_llama3-1-8b-datacenter.csv"},
+    {"llama3.1-405b", "mlperf_llama3-1-405b.csv"}, {"mixtral-8x7b", "mlperf_mixtral-8x7b.csv"},
+    {"deepseek-v3", "mlperf_deepseek-r1.csv"},
+};
+
+// The file with the lengths of the model's samples, in the folder next to that of the set.
+std::filesystem::path lengths_file(const std::string& model, const std::string& folder) {
+  for (const auto& [of, file] : kLengths)
+    if (model == of) return (std::filesystem::path(folder) / ".." / "lengths" / file).lexically_normal();
+  return {};
+}
+
+// Samples of a data set, drawn with replacement. The answers are scaled so that they have `output` tokens on
+// average, as in the run: only the reference model has the lengths of the file.
+Result<Workload> mlperf_requests(const std::filesystem::path& file, const RequestSource& source,
+                                 double output) {
+  auto read = read_lengths(file);
+  if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
+  std::vector<RequestLength> rows = std::get<0>(std::move(read));
+  double sum = 0;
+  for (const RequestLength& row : rows) sum += row.output;
+  const double scale = output * static_cast<double>(rows.size()) / sum;
+  for (RequestLength& row : rows)
+    row.output = static_cast<int32_t>(std::max(1.0, std::round(row.output * scale)));
+  const auto arrivals = arrival_times(steady_arrivals(source.arrivals, source.rate), source.requests);
+  if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
+  return open_loop(std::get<0>(arrivals), sampled_lengths(rows, source.requests, 0));
+}
+
+}  // namespace
+
+// One engine per accelerator, as the submitters of the mapped rows run vLLM. The server scenario draws
+// samples at Poisson arrivals; the offline scenario sends all samples at once.
+void map_mlperf(const MeasuredJson& set, MeasuredSet& out) {
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    const std::string framework = text_field(row, "framework");
+    ServingMapper m(row, row_number(++number), framework.substr(0, framework.find_first_of(" ,")));
+    const std::string gpu = m.text("accelerator"), scenario = m.text("scenario");
+    m.out().name = m.text("round") + " " + m.text("submitter") + " " + m.text("system") + " " +
+                   m.text("model") + " " + scenario;
+    m.out().design.name = m.out().name;
+    m.figure(ServedQuantity::Throughput, positive_number(m.row(), "tokens_per_s"));
+    if (scenario != "Offline") {
+      m.latencies(ServedQuantity::Ttft, "ttft_ms");
+      m.latencies(ServedQuantity::Tpot, "tpot_ms");
+      m.latencies(ServedQuantity::E2e, "latency_ms");
+    }
+    if (m.serving().cell.engine != "vllm") m.refuse("the engine is not vLLM");
+    if (gpu.find("),") != std::string::npos || m.integer("nodes", 1) > 1)
+      m.refuse("machines of several kinds or several nodes share the load");
+    m.accelerator(gpu);
+    m.checkpoint(m.text("model"), m.text("weight_dtype"));
+    // Weights of 405 billion parameters need several accelerators per engine.
+    if (m.serving().cell.model == "llama3.1-405b")
+      m.refuse("the row does not give the layout of its engines");
+    m.serving().spec.replicas = m.integer("accelerators", 1);
+    m.serving().spec.router = Router::LeastOutstanding;
+    const auto rate = positive_number(m.row(), "target_qps"),
+               tokens = positive_number(m.row(), "tokens_per_s"),
+               samples = positive_number(m.row(), "samples_per_s");
+    if (!rate || !tokens || !samples) m.refuse("the row has no rates");
+    const auto file = lengths_file(m.serving().cell.model, out.folder);
+    if (!m.refused() && !std::filesystem::exists(file))
+      m.refuse("the lengths of the samples are missing: " + file.string());
+    if (!m.refused()) {
+      const bool offline = scenario == "Offline";
+      const auto least = static_cast<double>(m.integer("performance_sample_count", 1));
+      RequestSource& source = m.source();
+      source.arrivals = offline ? ArrivalKind::AllAtOnce : ArrivalKind::Poisson;
+      source.rate = *rate;
+      source.requests = static_cast<int64_t>(
+          std::clamp(*rate * kLeastSeconds, std::max(1.0, least), kMostSamples));
+      m.serving().requests = [file, source, output = *tokens / *samples] {
+        return mlperf_requests(file, source, output);
+      };
+    }
+    out.rows.push_back(m.finish_serving(scenario, rate ? significant(*rate) + " per second" : ""));
+  }
+}
+
+}  // namespace shardscape

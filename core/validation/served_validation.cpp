@@ -1,0 +1,128 @@
+#include "validation/served_validation.h"
+
+#include <algorithm>
+
+#include "model/parallel_loop.h"
+#include "serving/service/service.h"
+
+namespace shardscape {
+namespace {
+
+// Rows that run on the same engine. A clock serves one simulation at a time, so a group runs on one thread.
+struct EngineGroup {
+  Design design;  // without the name of the row
+  ServiceSpec spec;
+  std::vector<size_t> rows;
+  bool holds(const Design& other, const ServiceSpec& of) const {
+    return design == other && spec.engine == of.engine &&
+           spec.gpu_memory_utilization == of.gpu_memory_utilization;
+  }
+};
+
+std::vector<EngineGroup> engine_groups(const MeasuredSet& set) {
+  std::vector<EngineGroup> out;
+  for (size_t i = 0; i < set.rows.size(); ++i) {
+    const MeasuredRow& row = set.rows[i];
+    if (!row.serving || !row.unmapped.empty() || row.serving->figures.empty()) continue;
+    Design design = row.design;
+    design.name.clear();
+    const ServiceSpec& spec = row.serving->spec;
+    auto group = std::find_if(out.begin(), out.end(),
+                              [&](const EngineGroup& other) { return other.holds(design, spec); });
+    if (group == out.end()) group = out.insert(out.end(), {std::move(design), spec, {}});
+    group->rows.push_back(i);
+  }
+  // The longest first, so that all threads end together.
+  std::stable_sort(out.begin(), out.end(),
+                   [](const EngineGroup& a, const EngineGroup& b) { return a.rows.size() > b.rows.size(); });
+  return out;
+}
+
+double value_of(const ServedFigure& figure, const ServiceResults& results, double capacity) {
+  const auto of = [&](const Distribution& distribution) {
+    switch (figure.statistic) {
+      case ServedStatistic::Mean: return distribution.mean;
+      case ServedStatistic::P50: return distribution.p50;
+      case ServedStatistic::P99: return distribution.p99;
+    }
+    return 0.0;
+  };
+  switch (figure.quantity) {
+    case ServedQuantity::Ttft: return of(results.ttft);
+    case ServedQuantity::Tpot: return of(results.tpot);
+    case ServedQuantity::Itl: return of(results.itl);
+    case ServedQuantity::E2e: return of(results.e2e);
+    case ServedQuantity::Throughput: return results.output_per_second;
+    case ServedQuantity::Capacity: return capacity;
+  }
+  return 0;
+}
+
+// The results of a row. A Problem also if the engine refuses a request, because the measured engine did not.
+Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
+                                  StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
+  ServiceSpec spec = serving.spec;
+  if (spec.engine.num_gpu_blocks == 0) spec.engine.num_gpu_blocks = blocks;
+  if (const auto problem = check_spec(spec)) return *problem;
+  Result<Workload> requests = serving.requests ? serving.requests() : make_workload(spec.source);
+  if (const auto* problem = std::get_if<Problem>(&requests)) return *problem;
+  const auto run = run_requests(group.design, spec, std::get<Workload>(std::move(requests)), clock, {},
+                                cache);
+  if (const auto* problem = std::get_if<Problem>(&run)) return *problem;
+  const ServiceRun& service = *std::get<0>(run);
+  for (const RequestRecord& record : service.simulation.requests)
+    if (record.end != RequestEnd::Finished)
+      return Problem(ProblemCode::EngineSettingInvalid, "max_model_len",
+                     std::string("a request is ") + end_text(record.end));
+  return service.results;
+}
+
+void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector<ServedPrediction>& out) {
+  const auto cache = std::make_shared<PlanCache>();
+  const auto refuse = [&](size_t row, const Problem& problem) { out[row].problem = to_string(problem); };
+  const auto capacity = service_cache(group.design, group.spec, cache);
+  const auto* room = std::get_if<CacheCapacity>(&capacity);
+  const int64_t blocks = room ? room->blocks : 0;
+  std::unique_ptr<StepClock> clock;
+  for (const size_t i : group.rows) {
+    const MeasuredServing& serving = *set.rows[i].serving;
+    ServiceResults results;
+    const bool simulated = std::any_of(
+        serving.figures.begin(), serving.figures.end(),
+        [](const ServedFigure& figure) { return figure.quantity != ServedQuantity::Capacity; });
+    if (simulated) {
+      if (!clock) {
+        auto made = service_clock(group.design, group.spec, cache);
+        if (const auto* problem = std::get_if<Problem>(&made)) {
+          refuse(i, *problem);
+          continue;
+        }
+        clock = std::get<0>(std::move(made));
+      }
+      // Without room for two blocks, the run says what takes the memory.
+      auto run = results_of(serving, group, blocks >= 2 ? blocks : 0, *clock, cache);
+      if (const auto* problem = std::get_if<Problem>(&run)) {
+        refuse(i, *problem);
+        continue;
+      }
+      results = std::get<ServiceResults>(std::move(run));
+    } else if (!room) {
+      refuse(i, std::get<Problem>(capacity));
+      continue;
+    }
+    for (const ServedFigure& figure : serving.figures)
+      out[i].values.push_back(
+          value_of(figure, results, static_cast<double>(blocks * serving.spec.engine.block_size)));
+  }
+}
+
+}  // namespace
+
+std::vector<ServedPrediction> predict_serving(const MeasuredSet& set) {
+  std::vector<ServedPrediction> out(set.rows.size());
+  const std::vector<EngineGroup> groups = engine_groups(set);
+  parallel_loop(groups.size(), [&](size_t i) { predict_group(set, groups[i], out); });
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,210 @@
+#include "validation/serving_mapping.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hardware/accelerator.h"
+#include "serving/inference.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kAnyContext = 1024;     // of the design; steps have contexts of their own
+constexpr int64_t kLongest = 1 << 20;     // tokens; no row exceeds the limit of its engine
+constexpr int64_t kRequestsPerUser = 10;  // InferenceX
+
+// The formats of published checkpoints (config.json and hf_quant_config.json). Null: there is none.
+// gpt-oss: the publisher's experts have 4 bits, whatever the label. FP8 and NVFP4 checkpoints of other models
+// are NVIDIA's, which state an FP8 cache where `fp8_cache` says so.
+struct Checkpoint {
+  const char* preset;
+  const char *fp8, *fp4, *int4;
+  bool fp8_cache;  // of fp4
+};
+constexpr char
+    kAllBlocks[] = "attention=fp8-block, mlp=fp8-block, experts=fp8-block, shared_experts=fp8-block";
+constexpr Checkpoint kCheckpoints[] = {
+    {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr, true},
+    {"glm-5", kAllBlocks, nullptr, nullptr, false},
+    {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr, false},
+    {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32", false},
+    {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr, false},
+    {"mixtral-8x7b", "attention=fp8, experts=fp8", nullptr, nullptr, false},
+    {"qwen3-235b-a22b", "attention=fp8-block, experts=fp8-block", nullptr, nullptr, false},
+    {"qwen3.5-397b-a17b", "attention=fp8-block, mixer=fp8-block, experts=fp8-block, shared_experts=fp8-block",
+     "experts=nvfp4", nullptr, false},
+};
+
+struct Formats {
+  std::string text;
+  bool fp8_cache = false;
+};
+std::optional<Formats> formats_of(const std::string& preset, bool experts, const std::string& precision) {
+  const bool fp8 = precision.starts_with("fp8"), fp4 = precision == "fp4" || precision == "nvfp4";
+  if (!experts) {
+    if (!fp8 && !fp4) return std::nullopt;
+    const std::string format = fp4 ? "nvfp4" : precision == "fp8_block" ? "fp8-block" : "fp8";
+    return Formats{"attention=" + format + ", mlp=" + format, true};
+  }
+  for (const Checkpoint& checkpoint : kCheckpoints) {
+    if (preset != checkpoint.preset) continue;
+    const char* text = fp8                    ? checkpoint.fp8
+                       : fp4                  ? checkpoint.fp4
+                       : precision == "mxfp4" ? checkpoint.fp4
+                       : precision == "int4"  ? checkpoint.int4
+                                              : nullptr;
+    if (text) return Formats{text, fp4 && checkpoint.fp8_cache};
+  }
+  return std::nullopt;
+}
+
+// The preset of a model's name: without its owner, and without endings that do not change the architecture.
+std::string serving_preset(const std::string& name) {
+  std::string known = plain_name(name.substr(name.rfind('/') + 1));
+  for (const char* deepseek : {"deepseekr1", "deepseekv31"})
+    if (known.starts_with(deepseek)) return "deepseek-v3";
+  for (bool shorter = true; shorter;) {
+    if (const std::string id = preset_named(known); !id.empty()) return id;
+    shorter = false;
+    for (const char* tail : {"instruct", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
+      if (!shorter && known.ends_with(tail)) {
+        known.resize(known.size() - std::char_traits<char>::length(tail));
+        shorter = true;
+      }
+  }
+  return {};
+}
+
+// The accelerator with the longest name that the text contains.
+const Accelerator* named_accelerator(const std::string& text) {
+  const std::string wanted = plain_name(text);
+  const Accelerator* best = nullptr;
+  size_t longest = 0;
+  for (const Accelerator& accelerator : accelerators()) {
+    std::vector<std::string> names = accelerator.aliases;
+    names.push_back(accelerator.id);
+    for (const std::string& name : names)
+      if (const std::string own = plain_name(name); own.size() > longest && wanted.find(own) != wanted.npos) {
+        best = &accelerator;
+        longest = own.size();
+      }
+  }
+  return best;
+}
+
+}  // namespace
+
+const char* served_quantity_name(ServedQuantity quantity) {
+  switch (quantity) {
+    case ServedQuantity::Ttft: return "ttft";
+    case ServedQuantity::Tpot: return "tpot";
+    case ServedQuantity::Itl: return "itl";
+    case ServedQuantity::E2e: return "e2e";
+    case ServedQuantity::Throughput: return "throughput";
+    case ServedQuantity::Capacity: return "capacity";
+  }
+  return "";
+}
+
+std::optional<double> positive_number(const MeasuredJson& object, const char* field, double unit) {
+  if (!object.is_object()) return std::nullopt;
+  const auto it = object.find(field);
+  if (it == object.end() || !it->is_number()) return std::nullopt;
+  const double value = it->get<double>() * unit;
+  return value > 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string text_field(const MeasuredJson& object, const char* field) {
+  if (!object.is_object()) return {};
+  const auto it = object.find(field);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+// The settings with which vLLM's API server starts on GPUs with 70 GiB or more (vllm/engine/arg_utils.py),
+// for every engine: the scheduler is that of vLLM.
+ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const std::string& engine)
+    : RowMapper(row, std::move(name)) {
+  out().serving.emplace();
+  const std::string known = plain_name(engine);
+  serving().cell.engine = known.starts_with("trt") || known.starts_with("tensorrt") ? "trtllm" : known;
+  if (const std::string& own = serving().cell.engine; own != "vllm" && own != "sglang" && own != "trtllm")
+    refuse("the engine " + engine + " is unknown");
+  this->engine().max_num_batched_tokens = 8192;
+  this->engine().max_num_seqs = 1024;
+  this->engine().max_model_len = kLongest;
+}
+
+void ServingMapper::figure(ServedQuantity quantity, std::optional<double> value, ServedStatistic statistic) {
+  if (!value) return;
+  std::string metric = served_quantity_name(quantity);
+  const auto taken = [&] {
+    return std::any_of(serving().figures.begin(), serving().figures.end(),
+                       [&](const ServedFigure& figure) { return figure.metric == metric; });
+  };
+  if (statistic == ServedStatistic::P99) metric += "_p99";
+  if (statistic == ServedStatistic::P50 && taken()) metric += "_p50";
+  serving().figures.push_back({metric, quantity, statistic, *value});
+}
+
+void ServingMapper::latencies(ServedQuantity quantity, const char* field) {
+  if (!has(field)) return;
+  for (const auto& [name, statistic] : {std::pair{"mean", ServedStatistic::Mean},
+                                        {"p50", ServedStatistic::P50},
+                                        {"p99", ServedStatistic::P99}})
+    figure(quantity, positive_number(row()[field], name, 1e-3), statistic);
+}
+
+void ServingMapper::accelerator(const std::string& name) {
+  const Accelerator* found = named_accelerator(name);
+  serving().cell.gpu = found ? found->id : name;
+  if (!found) return refuse("the catalogue has no accelerator " + name);
+  set("accelerator", found->id);
+}
+
+void ServingMapper::checkpoint(const std::string& model, const std::string& precision) {
+  const std::string id = serving_preset(model);
+  serving().cell.model = id.empty() ? model : id;
+  serving().cell.precision = precision.empty() ? "as published" : precision;
+  if (refused()) return;
+  if (!preset(id)) return;
+  set("mode", "decode");
+  if (precision.empty()) return;
+  if (precision == "bf16" || precision == "fp16") {
+    set("dtype", precision);
+    return set("weight_formats", "");
+  }
+  const auto formats = formats_of(id, out().design.model.experts > 0, precision);
+  if (!formats) return refuse("no checkpoint of " + id + " in " + precision + " is known");
+  set("weight_formats", formats->text);
+  if (formats->fp8_cache) set("kv_cache_dtype", "fp8");
+}
+
+void ServingMapper::layout(int64_t tp, int64_t dp, int64_t ep, int64_t etp) {
+  set("tp", tp);
+  set("dp", dp);
+  if (out().design.model.experts == 0 || (dp == 1 && ep == 1)) return;
+  set("ep", ep);
+  set("etp", etp);
+  set("dispatcher", "allgather");
+}
+
+void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, double ratio) {
+  if (users < 1) return refuse("the row has no concurrency");
+  source().users = users;
+  source().requests = kRequestsPerUser * users;
+  source().input_len = input;
+  source().output_len = output;
+  source().range_ratio = ratio;
+}
+
+MeasuredRow ServingMapper::finish_serving(const std::string& lengths, const std::string& load) {
+  const ServedCell& cell = serving().cell;
+  serving().series = cell.model + " " + cell.gpu + " " + lengths;
+  serving().load = load;
+  Design& design = out().design;
+  if (!refused() && design.parallel.dp > 0)
+    design = serving_design(design, Mode::Decode, least_batch(design), kAnyContext);
+  return finish();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,39 @@
+// Maps the fields of a serving row to a design and a service. Private to core/validation.
+#pragma once
+
+#include "validation/measured_mapping.h"
+
+namespace shardscape {
+
+// A positive finite number of an object, times `unit`; empty if there is none.
+std::optional<double> positive_number(const MeasuredJson& object, const char* field, double unit = 1);
+
+std::string text_field(const MeasuredJson& object, const char* field);  // empty: there is no text
+
+class ServingMapper : public RowMapper {
+ public:
+  // engine: as the row writes it ("trt", "vLLM"). Rows of unknown engines are refused.
+  ServingMapper(const MeasuredJson& row, std::string name, const std::string& engine);
+  MeasuredServing& serving() { return *out().serving; }
+  EngineSettings& engine() { return serving().spec.engine; }
+  RequestSource& source() { return serving().spec.source; }
+
+  // An object with mean, p50 and p99 in milliseconds.
+  void latencies(ServedQuantity quantity, const char* field);
+  void figure(ServedQuantity quantity, std::optional<double> value,
+              ServedStatistic statistic = ServedStatistic::Mean);
+
+  void accelerator(const std::string& name);  // "h200_sxm", "AMD Instinct MI300X 192GB HBM3"
+  // model: with or without owner and format ("Qwen/Qwen3-235B-A22B-FP8"). precision: "fp8", "fp8_block",
+  // "fp4", "nvfp4", "int4", "bf16", "fp16"; empty: as the publisher's checkpoint.
+  void checkpoint(const std::string& model, const std::string& precision);
+  // ep ranks of experts, each split over etp; for dense models both are without effect.
+  void layout(int64_t tp, int64_t dp = 1, int64_t ep = 1, int64_t etp = 1);
+  // So many users send ten requests each, with lengths between `ratio` of the given ones and the given ones.
+  void closed_loop(int64_t users, int64_t input, int64_t output, double ratio);
+
+  // Validates the design and returns the row. lengths: of the requests, what rows of a series have in common.
+  MeasuredRow finish_serving(const std::string& lengths, const std::string& load);
+};
+
+}  // namespace shardscape

@@ -1,0 +1,376 @@
+// Sets of measured serving points: every format maps to designs and services, or says why not; the
+// predictions are those of the simulated service.
+#include <QDir>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cmath>
+#include <fstream>
+
+#include "serving/service/service.h"
+#include "validation/rank_correlation.h"
+#include "validation/served_validation.h"
+#include "validation/validation.h"
+
+using namespace shardscape;
+
+namespace {
+
+MeasuredSet read_set(const QTemporaryDir& folder, const std::string& text) {
+  const std::string path = folder.filePath("set.json").toStdString();
+  std::ofstream(path) << text;
+  auto result = read_measured_set(path);
+  if (auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
+  return std::get<MeasuredSet>(std::move(result));
+}
+MeasuredSet read_rows(const std::string& rows, const std::string& more = {}) {
+  QTemporaryDir folder;
+  return read_set(folder, "{\"source\": \"a test\", " + more + "\"rows\": [" + rows + "]}");
+}
+
+double figure(const MeasuredRow& row, const char* metric) {
+  for (const ServedFigure& of : row.serving->figures)
+    if (of.metric == metric) return of.value;
+  return 0;
+}
+const ValidatedMetric& metric_of(const Validation& v, const char* name) {
+  for (const ValidatedMetric& m : v.metrics)
+    if (m.name == name) return m;
+  qFatal("there is no metric %s", name);
+}
+void is_mapped(const MeasuredRow& row) { QVERIFY2(row.unmapped.empty(), row.unmapped.c_str()); }
+void says(const MeasuredRow& row, const char* why) {
+  QVERIFY2(row.unmapped.find(why) != std::string::npos, row.unmapped.c_str());
+}
+
+std::string aiconfigurator(const std::string& id, const std::string& fields) {
+  return R"({"id": ")" + id + R"(", "mode": "agg", "isl": 512, "osl": 64, "concurrency": 2, "pp": 1, )" +
+         fields + "}";
+}
+constexpr char kDense[] = R"("model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "h100_sxm", "engine": "vllm",
+    "engine_version": "9.9", "precision": "bf16", "gemm": null, "moe": null, "tp": 1, "attention_dp": 1,
+    "moe_tp": 1, "moe_ep": 1, "ttft_mean_ms": 30, "tpot_mean_ms": 7)";
+
+}  // namespace
+
+class ServedValidationTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void layouts_of_the_accuracy_set() {
+    const auto moe = [](const char* id, int tp, const char* dp, int moe_tp, int moe_ep, const char* more) {
+      return aiconfigurator(
+          id, std::string(R"("model": "deepseek-ai/DeepSeek-V3", "gpu": "b200_sxm", "engine": "sglang",
+              "engine_version": "9.9", "precision": "fp8", "gemm": "fp8", "moe": "fp8_block", "tp": )") +
+                  std::to_string(tp) + R"(, "attention_dp": )" + dp + R"(, "moe_tp": )" +
+                  std::to_string(moe_tp) + R"(, "moe_ep": )" + std::to_string(moe_ep) +
+                  R"(, "ttft_mean_ms": 100, "tpot_mean_ms": )" + more);
+    };
+    const MeasuredSet set = read_rows(
+        moe("tp", 8, "1", 8, 1, "11") + "," + moe("experts", 64, "1", 8, 8, "12") + "," +
+        moe("attention", 1, "64", 8, 8, "13") + "," + moe("literal", 4, "null", 2, 4, "14"));
+    const int expected[][3] = {{8, 1, 1}, {8, 1, 8}, {1, 8, 8}, {4, 2, 4}};  // tp, dp, ep
+    for (size_t i = 0; i < 4; ++i) {
+      is_mapped(set.rows[i]);
+      const ParallelSpec& p = set.rows[i].design.parallel;
+      QCOMPARE(p.tp, expected[i][0]);
+      QCOMPARE(p.dp, expected[i][1]);
+      QCOMPARE(p.ep, expected[i][2]);
+      QCOMPARE(set.rows[i].serving->cell, (ServedCell{"b200-hgx-180gb", "deepseek-v3", "sglang", "fp8"}));
+      QCOMPARE(weight_formats_text(set.rows[i].design.model.weight_formats).find("nvfp4"), std::string::npos);
+      QVERIFY(!set.rows[i].design.model.weight_formats.empty());
+    }
+    // InferenceX draws lengths from 0.8 of the longest; literal rows have equal lengths.
+    QCOMPARE(set.rows[0].serving->spec.source.range_ratio, 0.8);
+    QCOMPARE(set.rows[3].serving->spec.source.range_ratio, 1.0);
+    QCOMPARE(set.rows[0].serving->spec.source.users, 2);
+    QCOMPARE(set.rows[0].serving->spec.source.requests, 20);
+  }
+
+  void rows_without_a_design_say_why_data() {
+    QTest::addColumn<QByteArray>("replace");
+    QTest::addColumn<QByteArray>("with");
+    QTest::addColumn<QByteArray>("why");
+    QTest::newRow("engine") << QByteArray("vllm") << QByteArray("mindie") << QByteArray("engine mindie");
+    QTest::newRow("GPU") << QByteArray("h100_sxm") << QByteArray("abacus") << QByteArray("no accelerator");
+    QTest::newRow("model") << QByteArray("Llama-3.1-8B-Instruct") << QByteArray("Unheard")
+                           << QByteArray("no preset");
+    QTest::newRow("disaggregated") << QByteArray("\"agg\"") << QByteArray("\"disagg\"")
+                                   << QByteArray("separate machines");
+    QTest::newRow("precision") << QByteArray("bf16") << QByteArray("int2") << QByteArray("in int2");
+    QTest::newRow("load") << QByteArray("\"concurrency\": 2") << QByteArray("\"concurrency\": null")
+                          << QByteArray("no concurrency");
+  }
+  void rows_without_a_design_say_why() {
+    QFETCH(QByteArray, replace);
+    QFETCH(QByteArray, with);
+    QFETCH(QByteArray, why);
+    QByteArray row = QByteArray::fromStdString(aiconfigurator("a", kDense));
+    row.replace(replace, with);
+    const MeasuredSet set = read_rows(row.toStdString());
+    says(set.rows[0], why.constData());
+    const Validation v = validate_set(set, {});
+    QCOMPARE(metric_of(v, "ttft").unmapped.size(), size_t{1});
+    QVERIFY(metric_of(v, "ttft").rows.empty());
+  }
+
+  void equal_measurements_count_once() {
+    const MeasuredSet set = read_rows(aiconfigurator("first", kDense) + "," +
+                                      aiconfigurator("second", kDense));
+    is_mapped(set.rows[0]);
+    says(set.rows[1], "the same measurement as first");
+  }
+
+  void inferencex_has_percentiles_and_throughput() {
+    const auto row = [](const char* more) {
+      return std::string(
+                 R"({"gpu": "h200", "engine": "sglang", "model": "DeepSeek-R1-0528", "precision": "fp8",
+        "gpus": 64, "prefill": {}, "decode": {"tp": 8, "ep": 8, "dp_attention": true}, "isl": 1024,
+        "osl": 1024, "concurrency": 16, "output_tokens_per_s_per_gpu": 20, "date": "2030-01-01",
+        "ttft_ms": {"mean": 200, "p50": 150, "p99": 900}, "tpot_ms": {"p50": 20, "p99": 25},
+        "itl_ms": {"p50": 210}, "e2e_ms": {"p50": 19000}, )") +
+             more + "}";
+    };
+    const MeasuredSet set = read_rows(row(R"("speculative": "none", "disaggregated": false)") + "," +
+                                      row(R"("speculative": "mtp", "disaggregated": false)") + "," +
+                                      row(R"("speculative": "none", "disaggregated": true)"));
+    is_mapped(set.rows[0]);
+    const ParallelSpec& p = set.rows[0].design.parallel;
+    QCOMPARE(p.tp, 1);
+    QCOMPARE(p.dp, 8);
+    QCOMPARE(p.ep, 8);
+    QCOMPARE(figure(set.rows[0], "ttft"), 0.2);
+    QCOMPARE(figure(set.rows[0], "ttft_p50"), 0.15);
+    QCOMPARE(figure(set.rows[0], "ttft_p99"), 0.9);
+    QCOMPARE(figure(set.rows[0], "tpot"), 0.02);  // the median where there is no mean
+    QCOMPARE(figure(set.rows[0], "tpot_p50"), 0.0);
+    QCOMPARE(figure(set.rows[0], "throughput"), 160.0);  // of 8 GPUs
+    QCOMPARE(figure(set.rows[0], "itl"), 0.0);           // gaps between chunks of ten tokens
+    says(set.rows[1], "multi-token prediction");
+    says(set.rows[2], "separate machines");
+  }
+
+  void other_closed_loops() {
+    const MeasuredSet slo = read_rows(
+        R"({"name": "a", "model": "MiniMaxAI/MiniMax-M2.5", "parallel": "tep8", "isl": 2048, "osl": 128,
+            "concurrency": 4, "requests": 24, "request_rate": "inf", "output_tokens_per_s": 300,
+            "ttft_ms": {"p50": 100, "p99": 200}, "tpot_ms": {"p50": 9}, "e2e_ms": {"p50": 1300},
+            "gpu": "h200", "gpus": 8, "engine": "vllm", "precision": null, "speculative": null})");
+    is_mapped(slo.rows[0]);
+    QCOMPARE(slo.rows[0].design.parallel.tp, 8);
+    QCOMPARE(slo.rows[0].design.parallel.ep, 8);
+    QCOMPARE(slo.rows[0].serving->spec.source.requests, 24);
+    QCOMPARE(slo.rows[0].serving->spec.source.range_ratio, 1.0);
+
+    const auto sweep = [](const char* draft) {
+      return std::string(R"({"run": "r", "concurrency": 8, "budget_requests_per_slot": 5, "repeat": 3,
+        "requests": 40, "output_tokens_per_s": 700, "ttft_ms": {"mean": 300}, "tpot_ms": {"mean": 8},
+        "itl_ms": {"mean": 8}, "e2e_ms": {"mean": 8000}, "num_speculative_tokens": )") +
+             draft + "}";
+    };
+    const MeasuredSet loops = read_rows(
+        sweep("null") + "," + sweep("3"),
+        R"("setup": {"gpu": "H200 SXM", "model": "openai/gpt-oss-120b", "tp": 1, "max_num_seqs": 64,
+                     "max_num_batched_tokens": 4096, "max_model_len": 10240,
+                     "gpu_memory_utilization": 0.8}, )");
+    is_mapped(loops.rows[0]);
+    const ServiceSpec& spec = loops.rows[0].serving->spec;
+    QCOMPARE(spec.engine.max_num_seqs, 64);
+    QCOMPARE(spec.engine.max_num_batched_tokens, 4096);
+    QCOMPARE(spec.gpu_memory_utilization, 0.8);
+    QCOMPARE(spec.source.seed, 3);
+    says(loops.rows[1], "speculative decoding");
+  }
+
+  void stages_send_the_same_prompts_again() {
+    const auto stage = [](const char* of, const char* succeeded) {
+      return std::string(R"({"experiment": "e", "model": "meta-llama/Llama-2-70b-hf", "gpu": "H100-SXM-80GB",
+        "tp": 4, "precision": "fp16", "engine": "vllm", "max_model_len": 4096, "max_num_batched_tokens": 2048,
+        "max_num_seqs": 128, "workload": "w", "rate": 2, "requests": 30, "chunk_gap_ms_reported": {},
+        "lengths": {"effective_num_groups": 2, "effective_num_prompts_per_group": 3, "system_prompt_len": 40},
+        "prompt_tokens": {"mean": 100.4}, "output_tokens": {"mean": 19.6}, "tpot_mean_ms": 18,
+        "throughput": {"output_tokens_per_sec": 40}, "ttft_ms": {"mean": 60, "p50": 50, "p99": 90},
+        "e2e_ms": {"mean": 400, "p50": 390, "p99": 500}, "stage": )") +
+             of + R"(, "succeeded": )" + succeeded + "}";
+    };
+    const MeasuredSet set = read_rows(stage("0", "30") + "," + stage("-1", "30") + "," + stage("1", "20"));
+    is_mapped(set.rows[0]);
+    QCOMPARE(figure(set.rows[0], "tpot"), 0.018);
+    const Workload workload = std::get<Workload>(set.rows[0].serving->requests());
+    QCOMPARE(workload.requests.size(), size_t{30});
+    QCOMPARE(workload.requests[1].prompt, 100);
+    QCOMPARE(workload.requests[1].output, 20);
+    QCOMPARE(workload.requests[3].arrival - workload.requests[1].arrival, 1.0);
+    const auto hashes = [&](size_t i) {
+      const auto span = workload.hashes_of(workload.requests[i]);
+      return std::vector<uint64_t>(span.begin(), span.end());
+    };
+    QCOMPARE(hashes(0).size(), size_t{6});
+    QCOMPARE(hashes(0), hashes(6));  // the seventh request repeats the first
+    // Two blocks of the system prompt are common to a group; the others are not.
+    QCOMPARE(hashes(0)[1], hashes(2)[1]);
+    QVERIFY(hashes(0)[2] != hashes(2)[2] && hashes(0)[0] != hashes(1)[0]);
+    says(set.rows[1], "summary");
+    says(set.rows[2], "failed");
+  }
+
+  void recorded_requests_arrive_as_recorded() {
+    const std::string row = R"({"run": "r", "gpu": "H100", "model": "meta-llama/Llama-3.1-8B",
+        "vllm_version": "9.9", "engine_kwargs": {"tensor_parallel_size": 1, "data_parallel_size": 1,
+        "max_num_seqs": 8, "max_num_batched_tokens": 512, "max_model_len": 4096, "dtype": "bfloat16"},
+        "kv_cache": {"num_kv_tokens": 1000}, "request_columns": [],
+        "requests": [[0, 64, 11, 0.0, 0.0, 0.0, 0.1, 1.1, 0, null],
+                     [1, 80, 21, 0.5, 0.5, 0.5, 0.9, 2.9, 32, 0]]})";
+    QByteArray unknown = QByteArray::fromStdString(row);
+    unknown.replace("H100", "RTX 4090 24GB");
+    const MeasuredSet set = read_rows(row + "," + unknown.toStdString());
+    is_mapped(set.rows[0]);
+    QCOMPARE(figure(set.rows[0], "ttft"), (0.1 + 0.4) / 2);
+    QVERIFY(std::abs(figure(set.rows[0], "tpot") - 0.1) < 1e-12);
+    QCOMPARE(figure(set.rows[0], "capacity"), 1000.0);
+    const Workload workload = std::get<Workload>(set.rows[0].serving->requests());
+    QCOMPARE(workload.requests[1].arrival, 0.5);
+    QCOMPARE(workload.hashes_of(workload.requests[0])[1], workload.hashes_of(workload.requests[1])[1]);
+    QVERIFY(workload.hashes_of(workload.requests[0])[2] != workload.hashes_of(workload.requests[1])[2]);
+    says(set.rows[1], "the catalogue has no accelerator RTX 4090");
+  }
+
+  void capacity_is_that_of_the_engine() {
+    const auto row = [](const char* engine, const char* kind) {
+      return std::string(R"({"model": "meta-llama/Llama-3.1-8B", "precision": "bf16", "gpu": "H100", "tp": 1,
+        "memory_fraction": 0.8, "max_num_batched_tokens": 2048, "max_num_seqs": 256, "kv_tokens": 400000,
+        "block_size": 16, "engine": ")") +
+             engine + R"(", "kind": ")" + kind + "\"}";
+    };
+    const MeasuredSet set = read_rows(row("vLLM", "measured") + "," + row("SGLang", "measured") + "," +
+                                      row("vLLM", "published estimate"));
+    const Validation v = validate_set(set, {});
+    const ValidatedMetric& capacity = metric_of(v, "capacity");
+    QCOMPARE(capacity.rows.size(), size_t{1});
+    QCOMPARE(capacity.unmapped.size(), size_t{2});
+    QCOMPARE(std::string(capacity.unit()), std::string("tokens"));
+    const auto expected = service_cache(set.rows[0].design, set.rows[0].serving->spec);
+    QCOMPARE(capacity.rows[0].predicted, static_cast<double>(std::get<0>(expected).blocks * 16));
+  }
+
+  void static_batches_read_all_prompts_in_one_step() {
+    const auto row = [](const char* gpu) {
+      return std::string(R"({"model": "llama2-70b", "tp": 8, "batch": 4, "prompt_tokens": 512,
+        "output_tokens": 8, "prefill_ms": 200, "decode_step_ms": 30, "e2e_ms": 440, "gpu": ")") +
+             gpu + "\"}";
+    };
+    const MeasuredSet set = read_rows(row("h100-80gb") + "," + row("h100-80gb-pcap"));
+    says(set.rows[1], "power cap");
+    const auto run = run_service(set.rows[0].design, set.rows[0].serving->spec);
+    const RequestSimulation& simulation = std::get<0>(run)->simulation;
+    QCOMPARE(simulation.step_count, 8);
+    QCOMPARE(simulation.steps[0].prefill_tokens, 2048);
+    QCOMPARE(set.rows[0].serving->figures.size(), size_t{2});
+  }
+
+  void mlperf_scales_the_answers_of_its_samples() {
+    QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkpath("lengths") && QDir(folder.path()).mkpath("measured"));
+    std::ofstream(folder.filePath("lengths/mlperf_llama3-1-8b-datacenter.csv").toStdString())
+        << "input_length,output_length\n100,10\n200,30\n";
+    const std::string path = folder.filePath("measured/set.json").toStdString();
+    const auto row = [](const char* framework, const char* scenario) {
+      return std::string(R"({"round": "v0", "submitter": "s", "system": "y", "model": "llama3.1-8b",
+        "accelerator": "NVIDIA H100-SXM-80GB", "accelerators": 2, "nodes": 1, "weight_dtype": "fp8",
+        "samples_per_s": 3, "tokens_per_s": 120, "target_qps": 3, "performance_sample_count": 50.0,
+        "latency_ms": {"mean": 900, "p99": 1000}, "ttft_ms": {"mean": 40, "p99": 90},
+        "tpot_ms": {"mean": 9, "p99": 12}, "framework": ")") +
+             framework + R"(", "scenario": ")" + scenario + "\"}";
+    };
+    std::ofstream(path) << "{\"rows\": [" << row("vLLM 9.9, Linux", "Server") << ","
+                        << row("vLLM 9.9", "Offline") << "," << row("TensorRT 10", "Server") << "]}";
+    const auto read = read_measured_set(path);
+    const auto& rows = std::get<MeasuredSet>(read).rows;
+    is_mapped(rows[0]);
+    QCOMPARE(rows[0].serving->spec.replicas, 2);
+    const Workload server = std::get<Workload>(rows[0].serving->requests());
+    QCOMPARE(server.requests.size(), size_t{1800});  // ten minutes
+    // 40 tokens on average instead of 20.
+    for (const Request& request : server.requests) QCOMPARE(request.output, request.prompt == 100 ? 20 : 60);
+    QVERIFY(server.requests[1].arrival > 0);
+    const Workload offline = std::get<Workload>(rows[1].serving->requests());
+    QCOMPARE(offline.requests.back().arrival, 0.0);
+    QCOMPARE(figure(rows[1], "ttft"), 0.0);
+    QCOMPARE(figure(rows[1], "throughput"), 120.0);
+    says(rows[2], "not vLLM");
+  }
+
+  // Rows that share an engine and its clock have the figures of a service of their own.
+  void predictions_are_those_of_the_service() {
+    std::string other = aiconfigurator("b", kDense);
+    other.replace(other.find("\"concurrency\": 2"), 16, "\"concurrency\": 5");
+    const MeasuredSet set = read_rows(aiconfigurator("a", kDense) + "," + other);
+    const auto predictions = predict_serving(set);
+    for (size_t i = 0; i < 2; ++i) {
+      is_mapped(set.rows[i]);
+      const auto run = run_service(set.rows[i].design, set.rows[i].serving->spec);
+      const ServiceResults& results = std::get<0>(run)->results;
+      QCOMPARE(predictions[i].values.size(), size_t{2});
+      QCOMPARE(predictions[i].values[0], results.ttft.mean);
+      QCOMPARE(predictions[i].values[1], results.tpot.mean);
+    }
+    QVERIFY(predictions[0].values[1] < predictions[1].values[1]);
+  }
+
+  void requests_that_the_engine_refuses_are_a_reason() {
+    std::string row = aiconfigurator("a", kDense);
+    row.replace(row.find("\"isl\": 512"), 10, "\"isl\": 2000000");
+    const Validation v = validate_set(read_rows(row), {});
+    QCOMPARE(metric_of(v, "tpot").unmapped.size(), size_t{1});
+    QVERIFY(metric_of(v, "tpot").unmapped[0].second.find("longer than max_model_len") != std::string::npos);
+  }
+
+  void errors_by_cell_the_worst_first() {
+    ValidatedMetric m{"ttft", {}, {}};
+    const ServedCell good{"g", "m", "vllm", "fp8"}, bad{"g", "m", "sglang", "fp8"};
+    m.rows = {{"a", 1, 1.1, good, "s", "c1"}, {"b", 1, 0.7, good, "s", "c2"}, {"c", 1, 2, bad, "s", "c1"}};
+    const auto cells = m.cells();
+    QCOMPARE(cells.size(), size_t{2});
+    QCOMPARE(cells[0].cell, bad);
+    QCOMPARE(cells[1].rows, size_t{2});
+    QVERIFY(std::abs(cells[1].mean_abs_error_percent - 20) < 1e-9);
+    QVERIFY(std::abs(m.median_abs_error_percent() - 30) < 1e-9);
+    m.unmapped = {{"x", "why"}, {"y", "why"}, {"z", "other"}};
+    const std::string text = validation_text({"set", "", {m}}), json = validation_json({"set", "", {m}});
+    QVERIFY(text.find("g, m, sglang, fp8") < text.find("g, m, vllm, fp8"));
+    QVERIFY(text.find("not mapped: 2 rows, the first is x: why") != std::string::npos);
+    QVERIFY(text.find("not mapped: z: other") != std::string::npos);
+    for (const char* part : {"\"cells\"", "\"engine\": \"sglang\"", "\"median_abs_error_percent\""})
+      QVERIFY2(json.find(part) != std::string::npos, part);
+  }
+
+  void rank_correlation_is_spearmans() {
+    const std::vector<double> up{1, 2, 3, 4}, down{9, 7, 5, 1}, ties{1, 1, 2, 3}, equal{5, 5, 5, 5};
+    QCOMPARE(*rank_correlation(up, up), 1.0);
+    QCOMPARE(*rank_correlation(up, down), -1.0);
+    // Ranks 0.5, 0.5, 2, 3 against 0, 1, 2, 3: 4.5 / sqrt(5 * 4.5).
+    QVERIFY(std::abs(*rank_correlation(up, ties) - 4.5 / std::sqrt(5 * 4.5)) < 1e-12);
+    QVERIFY(!rank_correlation(up, equal));
+  }
+
+  void configurations_are_ranked_in_their_series() {
+    ValidatedMetric m{"throughput", {}, {}};
+    const auto row = [&](const char* series, const char* load, double measured, double predicted) {
+      m.rows.push_back({"r", measured, predicted, {"g", "m", "vllm", "fp8"}, series, load});
+    };
+    for (const double x : {1.0, 2.0, 3.0}) row("a", "c1", x, -x);
+    for (const double x : {10.0, 20.0, 30.0}) row("a", "c2", x, x);
+    row("b", "c1", 1, 1);  // too few
+    const auto equal = m.correlation(true), all = m.correlation(false);
+    QCOMPARE(equal->value, 0.0);  // 1 and -1
+    QCOMPARE(equal->series, size_t{2});
+    QCOMPARE(all->series, size_t{1});
+    QVERIFY(all->value > 0.5);
+    const std::string json = validation_json({"set", "", {m}});
+    QVERIFY(json.find("rank_correlation_at_equal_load") != std::string::npos);
+    QVERIFY(validation_text({"set", "", {m}}).find("rank correlation of configurations at equal load 0.00") !=
+            std::string::npos);
+  }
+};
+
+QTEST_GUILESS_MAIN(ServedValidationTest)
+#include "served_validation_test.moc"
