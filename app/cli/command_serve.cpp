@@ -1,7 +1,9 @@
 // shardscape-cli serve
 #include <functional>
 #include <iostream>
+#include <mutex>
 #include <optional>
+#include <sstream>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -9,6 +11,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
+#include "app/cli/progress_line.h"
 #include "base/atomic_write.h"
 #include "design/cluster.h"
 #include "report/service_report.h"
@@ -39,6 +42,54 @@ std::string value_name(const ServiceSetting& setting) {
   return out;
 }
 
+// Prints the problem with the flag that it is about.
+int failed(Problem problem, int exit_code) {
+  if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
+  print_problem(problem);
+  return exit_code;
+}
+
+// "auto": no rates.
+Result<std::vector<double>> rates_of(const std::string& text) {
+  std::vector<double> out;
+  if (text == "auto") return out;
+  std::istringstream rates(text);
+  for (std::string rate; std::getline(rates, rate, ',');) {
+    ServiceSpec spec;
+    if (auto problem = set_setting(spec, *find_setting("rate"), rate)) {
+      *problem = Problem(problem->code, "--rates", problem->what, "auto, or numbers such as 1,2,4");
+      return *std::move(problem);
+    }
+    out.push_back(spec.source.rate);
+  }
+  return out;
+}
+
+int sweep(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
+  if (arguments.has("--perfetto"))
+    return failed({ProblemCode::ConflictingFlags, "--perfetto", "a sweep has no timeline",
+                   "--rates or --perfetto, not both"},
+                  kWrongUsage);
+  const auto rates = rates_of(*arguments.value("--rates"));
+  if (const auto* problem = std::get_if<Problem>(&rates)) return failed(*problem, kWrongUsage);
+  Interrupt interrupt;
+  const auto made = [&] {
+    ProgressLine line;
+    std::mutex mutex;
+    return sweep_rates(design, spec, std::get<0>(rates), interrupt.token(), {}, [&](size_t done, size_t of) {
+      const std::lock_guard lock(mutex);
+      line.show(std::to_string(done) + " of " + std::to_string(of));
+    });
+  }();
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  if (const auto* problem = std::get_if<Problem>(&made)) return failed(*problem, kNegativeAnswer);
+  const RateSweep& swept = *std::get<0>(made);
+  if (const auto problem = write_if(arguments, "--csv", [&] { return rates_csv(swept); }))
+    return failed(*problem, kFileError);
+  std::cout << (arguments.has("--json") ? rates_json(swept) : rates_text(swept));
+  return kDone;
+}
+
 int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
@@ -46,27 +97,16 @@ int run(const Arguments& arguments) {
   ServiceSpec spec;
   for (const ServiceSetting& setting : service_settings())
     if (const std::string* text = arguments.value(setting.flag()))
-      if (auto problem = set_setting(spec, setting, *text)) {
-        problem->where = setting.flag();
-        print_problem(*problem);
-        return kWrongUsage;
-      }
+      if (auto problem = set_setting(spec, setting, *text)) return failed(*std::move(problem), kWrongUsage);
+  if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* refused = std::get_if<Problem>(&made)) {
-    Problem problem = *refused;
-    if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
-    print_problem(problem);
-    return kNegativeAnswer;
-  }
+  if (const auto* problem = std::get_if<Problem>(&made)) return failed(*problem, kNegativeAnswer);
   const ServiceRun& service = *std::get<0>(made);
   for (const auto& problem : {write_if(arguments, "--csv", [&] { return requests_csv(service); }),
                               write_if(arguments, "--perfetto", [&] { return service_timeline(service); })})
-    if (problem) {
-      print_problem(*problem);
-      return kFileError;
-    }
+    if (problem) return failed(*problem, kFileError);
   std::cout << (arguments.has("--json") ? service_json(service) : service_text(service));
   return kDone;
 }
@@ -75,7 +115,13 @@ int run(const Arguments& arguments) {
 
 Command serve_command() {
   std::vector<Flag> flags{json_flag(),
-                          {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all requests.", ""},
+                          {"--csv", 0, FlagKind::Value, "FILE",
+                           "Write a table of all requests, with --rates a table of all rates.", ""},
+                          {"--rates", 0, FlagKind::Value, "R,R,...|auto",
+                           "Latency against load: one simulation per rate, in requests per second. auto "
+                           "selects a dozen rates up to beyond the throughput of the service, and more near "
+                           "the largest rate whose 99th percentiles keep the limits.",
+                           ""},
                           {"--perfetto", 0, FlagKind::Value, "FILE",
                            "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
   const ServiceSpec standard;
@@ -100,7 +146,8 @@ Command serve_command() {
           {"shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --input-len 2048 --output-len 256",
            "shardscape-cli serve --model llama3-8b --trace requests.csv --ttft-limit 2s --tpot-limit 50ms "
            "--json",
-           "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json"},
+           "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms"},
           std::move(flags),
           0,
           run};

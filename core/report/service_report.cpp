@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "report/text_columns.h"
+#include "serving/requests/request_wait.h"
 #include "serving/service_limits.h"
 
 namespace shardscape {
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 struct NamedDistribution {
   const char* key;
   const char* name;
-  const Distribution& of;
+  Distribution of;
 };
 std::vector<NamedDistribution> distributions(const ServiceResults& results) {
   return {{"ttft", "TTFT", results.ttft},
@@ -33,7 +34,32 @@ Json distribution_json(const Distribution& of) {
           {"p90", of.p90},     {"p95", of.p95},   {"p99", of.p99}};
 }
 
-Json cost_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json latencies_json(const ServiceResults& results) {
+  Json out = Json::object();
+  for (const auto& [key, name, of] : distributions(results))
+    out[std::string(key) + "_seconds"] = distribution_json(of);
+  return out;
+}
+
+Json settings_json(const ServiceSpec& spec) {
+  Json out = Json::object();
+  for (const ServiceSetting& setting : service_settings()) out[setting.id] = setting.text(spec);
+  return out;
+}
+
+Json throughput_json(const ServiceResults& results) {
+  return {{"requests_per_second", results.requests_per_second},
+          {"input_tokens_per_second", results.input_per_second},
+          {"output_tokens_per_second", results.output_per_second},
+          {"goodput_requests_per_second", results.goodput}};
+}
+
+Json running_cost_json(const RunningCost& cost) {
+  const auto json = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"dollars", json(cost.dollars)}, {"kwh", json(cost.kwh)}};
+}
+
+std::string exact(double value) { return Json(value).dump(); }  // without separators of thousands
 
 std::string percent(double share) { return significant(100 * share) + " %"; }
 
@@ -81,8 +107,7 @@ std::string service_text(const ServiceRun& run) {
   }
   out += "\n" + significant(r.requests_per_second) + " requests/s, " + significant(r.input_per_second) +
          " prompt tokens/s, " + significant(r.output_per_second) + " output tokens/s";
-  if (const RequestLimits& limits = run.spec.limits; limits.ttft || limits.tpot || limits.e2e)
-    out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
+  if (run.spec.limits.any()) out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
   out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
          percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
          " preemptions\n";
@@ -93,25 +118,16 @@ std::string service_text(const ServiceRun& run) {
 
 std::string service_json(const ServiceRun& run) {
   const ServiceResults& r = run.results;
-  Json settings = Json::object();
-  for (const ServiceSetting& setting : service_settings()) settings[setting.id] = setting.text(run.spec);
   Json refused = Json::object();
   for (const auto& [reason, number] : refusals(run)) refused[end_text(reason)] = number;
-  Json latencies = Json::object();
-  for (const auto& [key, name, of] : distributions(r))
-    latencies[std::string(key) + "_seconds"] = distribution_json(of);
-  const Json out{{"settings", settings},
+  const Json out{{"settings", settings_json(run.spec)},
                  {"accelerators", run.accelerators},
                  {"finished", r.finished},
                  {"refused", refused},
                  {"seconds", r.seconds},
                  {"steps", run.simulation.step_count},
-                 {"latencies", latencies},
-                 {"throughput",
-                  {{"requests_per_second", r.requests_per_second},
-                   {"input_tokens_per_second", r.input_per_second},
-                   {"output_tokens_per_second", r.output_per_second},
-                   {"goodput_requests_per_second", r.goodput}}},
+                 {"latencies", latencies_json(r)},
+                 {"throughput", throughput_json(r)},
                  {"cache",
                   {{"bytes", run.cache.cache},
                    {"blocks", run.spec.engine.num_gpu_blocks},
@@ -119,26 +135,27 @@ std::string service_json(const ServiceRun& run) {
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},
                    {"preemptions", r.preemptions}}},
-                 {"per_million_output_tokens",
-                  {{"dollars", cost_json(run.cost.dollars)}, {"kwh", cost_json(run.cost.kwh)}}}};
+                 {"per_million_output_tokens", running_cost_json(run.cost)}};
   return out.dump(2) + "\n";
 }
 
 std::string requests_csv(const ServiceRun& run) {
   std::string out =
-      "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,preemptions,"
-      "replica,end\n";
+      "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,chunks,"
+      "preemptions,waited_for,replica,end\n";
+  const RequestWaits waits(run.spec.engine, run.simulation);
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
     const Request& request = run.workload.requests[i];
-    out += significant(record.arrival, 9) + "," + std::to_string(request.prompt) + "," +
+    out += exact(record.arrival) + "," + std::to_string(request.prompt) + "," +
            std::to_string(request.output) + ",";
     if (record.end == RequestEnd::Finished)
-      out += significant(record.scheduled, 9) + "," + significant(record.first_token, 9) + "," +
-             significant(record.last_token, 9) + "," + std::to_string(record.cached) + "," +
-             std::to_string(record.preemptions) + "," + std::to_string(record.replica) + ",";
+      out += exact(record.scheduled) + "," + exact(record.first_token) + "," + exact(record.last_token) +
+             "," + std::to_string(record.cached) + "," + std::to_string(record.chunks) + "," +
+             std::to_string(record.preemptions) + "," + wait_text(waits.of(record).reason) + "," +
+             std::to_string(record.replica) + ",";
     else
-      out += ",,,,,,";
+      out += ",,,,,,,,";
     out += std::string(end_text(record.end)) + "\n";
   }
   return out;
@@ -190,6 +207,65 @@ std::string service_timeline(const ServiceRun& run) {
                           {"ts", microseconds(begin ? part.begin : part.end)}});
   }
   return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+}
+
+std::string rates_text(const RateSweep& sweep) {
+  std::string out = pad("requests/s", 12);
+  for (const char* name : {"answered/s", "TTFT p50", "p90", "p99", "TPOT p50", "p90", "p99"})
+    out += pad(name, 12);
+  for (size_t i = 0; i < sweep.points.size(); ++i) {
+    const ServiceResults& r = sweep.points[i].results;
+    out += "\n" + pad(significant(sweep.points[i].rate), 12) + pad(significant(r.requests_per_second), 12);
+    for (const Distribution& of : {r.ttft, r.tpot})
+      for (const double value : {of.p50, of.p90, of.p99}) out += pad(format_seconds(value), 12);
+    if (!sweep.spec.limits.any()) continue;
+    out += sweep.knee == i                 ? "  largest rate within the limits"
+           : !sweep.points[i].keeps_limits ? "  p99 over the limits"
+                                           : "";
+  }
+  if (sweep.spec.limits.any() && !sweep.knee) out += "\nno rate keeps the limits";
+  return out + "\n";
+}
+
+std::string rates_json(const RateSweep& sweep) {
+  Json rates = Json::array();
+  for (const RatePoint& point : sweep.points) {
+    const ServiceResults& r = point.results;
+    rates.push_back({{"rate", point.rate},
+                     {"finished", r.finished},
+                     {"latencies", latencies_json(r)},
+                     {"throughput", throughput_json(r)},
+                     {"peak_cache_share", r.peak_cache},
+                     {"preemptions", r.preemptions},
+                     {"per_million_output_tokens", running_cost_json(point.cost)},
+                     {"keeps_limits", sweep.spec.limits.any() ? Json(point.keeps_limits) : Json(nullptr)}});
+  }
+  Json settings = settings_json(sweep.spec);
+  settings.erase("rate");
+  return Json{{"settings", settings},
+              {"rates", rates},
+              {"knee", sweep.knee ? Json(sweep.points[*sweep.knee].rate) : Json(nullptr)}}
+             .dump(2) +
+         "\n";
+}
+
+std::string rates_csv(const RateSweep& sweep) {
+  std::string out = "rate,requests_per_second,output_tokens_per_second,goodput_requests_per_second";
+  for (const auto& [key, name, of] : distributions({}))
+    for (const char* figure : {"mean", "p50", "p90", "p95", "p99"})
+      out += std::string(",") + key + "_" + figure + "_seconds";
+  out += ",peak_cache_share,preemptions,keeps_limits\n";
+  for (const RatePoint& point : sweep.points) {
+    const ServiceResults& r = point.results;
+    out += exact(point.rate) + "," + exact(r.requests_per_second) + "," + exact(r.output_per_second) + "," +
+           exact(r.goodput);
+    for (const auto& [key, name, of] : distributions(r))
+      for (const double value : {of.mean, of.p50, of.p90, of.p95, of.p99}) out += "," + exact(value);
+    out += "," + exact(r.peak_cache) + "," + std::to_string(r.preemptions) + ",";
+    if (sweep.spec.limits.any()) out += point.keeps_limits ? "true" : "false";
+    out += "\n";
+  }
+  return out;
 }
 
 }  // namespace shardscape

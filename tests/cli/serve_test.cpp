@@ -76,6 +76,39 @@ class ServeCommandTest : public QObject {
     };
     QVERIFY(std::abs(p99(read) / p99(drawn) - 1) < 1e-6);
   }
+  // A cell never has a separator of thousands, which would be one of columns.
+  void a_long_run_has_all_columns() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("requests.csv");
+    QCOMPARE(run_line("serve --model llama3-8b --requests 20 --rate 0.01 --csv " + table).exit_code, 0);
+    const QList<QByteArray> rows = lines_of(table);
+    for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
+    QVERIFY(rows.back().split(',').front().toDouble() > 1000);
+  }
+  // A table of rates, and the largest one within the limits.
+  void rates() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("rates.csv");
+    const QString base = "serve --model llama3-8b --requests 100 --tpot-limit 12ms ";
+    const CliRun json = run_line(base + "--rates 8,2,40 --json --csv " + table);
+    QCOMPARE(json.exit_code, 0);
+    const QJsonArray rates = json.json()["rates"].toArray();
+    QCOMPARE(rates.size(), 3);
+    QCOMPARE(rates[0].toObject()["rate"].toDouble(), 2.0);
+    const auto tpot = [&](int i) {
+      return rates[i].toObject()["latencies"].toObject()["tpot_seconds"].toObject()["p99"].toDouble();
+    };
+    QVERIFY(tpot(1) <= 0.012 && tpot(2) > 0.012);
+    QCOMPARE(json.json()["knee"].toDouble(), 8.0);
+    QVERIFY(!json.json()["settings"].toObject().contains("rate"));
+    const QList<QByteArray> rows = lines_of(table);
+    QCOMPARE(rows.size(), 4);
+    for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
+    const CliRun text = run_line(base + "--rates auto");
+    QCOMPARE(text.exit_code, 0);
+    QCOMPARE(text.out.count("largest rate within the limits"), 1);
+    QVERIFY(text.out.contains("p99 over the limits"));
+  }
   void mistakes_data() {
     QTest::addColumn<QString>("flags");
     QTest::addColumn<QString>("words");
@@ -89,6 +122,12 @@ class ServeCommandTest : public QObject {
                             << "tp";
     QTest::newRow("no room") << "--model llama3-70b"
                              << "no room for a KV cache";
+    QTest::newRow("no rate") << "--rates 1,fast"
+                             << "--rates: \"fast\"";
+    QTest::newRow("rate of users") << "--rates auto --users 4"
+                                   << "--users: users of a closed loop have no rate";
+    QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
+                                       << "a sweep has no timeline";
     QTest::newRow("no file") << "--trace nowhere.csv"
                              << "nowhere.csv";
   }

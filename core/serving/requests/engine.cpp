@@ -87,7 +87,8 @@ void Engine::start_step(double now, EngineLog& log) {
   log.block_seconds += static_cast<double>(blocks) * seconds;
   if (log.keep_steps)
     log.steps.push_back({begin, seconds, replica_, static_cast<int32_t>(step_.prefill_tokens),
-                         static_cast<int32_t>(step_.decode_sequences), static_cast<int32_t>(blocks)});
+                         static_cast<int32_t>(step_.decode_sequences), static_cast<int32_t>(blocks),
+                         static_cast<int32_t>(scheduler_.running())});
 }
 
 int32_t Engine::cached_blocks(int32_t request) const {

@@ -25,6 +25,7 @@ struct RequestRecord {
   int32_t cached = 0;  // prompt tokens found in the cache at the first schedule
   int32_t preemptions = 0;
   int32_t replica = 0;
+  int32_t chunks = 0;  // steps that computed a part of the prompt, up to the first token
   RequestEnd end = RequestEnd::Pending;
 };
 
@@ -33,7 +34,8 @@ struct StepRecord {
   int32_t replica = 0;
   int32_t prefill_tokens = 0;
   int32_t decode_sequences = 0;
-  int32_t blocks = 0;  // in use
+  int32_t blocks = 0;   // in use
+  int32_t running = 0;  // sequences that have started and not ended, at most max_num_seqs
 };
 
 // Equal times between consecutive tokens of several sequences.

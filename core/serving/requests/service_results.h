@@ -21,6 +21,8 @@ Distribution distribution(std::vector<TokenGap> gaps);  // every gap counts once
 // Seconds that a request may take.
 struct RequestLimits {
   std::optional<double> ttft, tpot, e2e;
+  bool any() const { return ttft || tpot || e2e; }
+  friend bool operator==(const RequestLimits&, const RequestLimits&) = default;
 };
 
 // Definitions of `vllm bench serve` (vllm/benchmarks/serve.py), over the finished requests:

@@ -221,6 +221,7 @@ void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& ste
   step.chunks.push_back({tokens, s.computed});
   step.prefill_tokens += tokens;
   s.computed += static_cast<int32_t>(tokens);
+  if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
   if (s.computed < s.tokens) return;
   prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
   (s.tokens == s.prompt ? step.first : step.late).push_back(s.request);

@@ -47,7 +47,8 @@ struct ScheduledStep {
 // sequences advance by one shared counter. Steps that run short of blocks or budget walk over all sequences.
 class VllmScheduler {
  public:
-  // All arguments outlive the scheduler. The scheduler writes scheduled, cached and preemptions of records.
+  // All arguments outlive the scheduler. The scheduler writes scheduled, cached, chunks and
+  // preemptions of records.
   VllmScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
                 std::span<RequestRecord> records);
 

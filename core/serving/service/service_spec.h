@@ -39,6 +39,7 @@ struct ServiceSpec {
   int64_t replicas = 0;                 // engines; 0: the data-parallel degree of the design
   Router router = Router::RoundRobin;
   RequestLimits limits;
+  friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
 
 enum class SettingKind : uint8_t { Whole, Number, Switch, Choice, File, Seconds };

@@ -1,0 +1,67 @@
+#include "serving/requests/request_wait.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shardscape {
+
+const char* wait_text(WaitReason reason) {
+  switch (reason) {
+    case WaitReason::None: return "";
+    case WaitReason::RunningStep: return "running step";
+    case WaitReason::Sequences: return "sequences";
+    case WaitReason::Tokens: return "tokens";
+    case WaitReason::Blocks: return "blocks";
+  }
+  return "";
+}
+
+// With async scheduling, a step that follows without a gap was scheduled when the step before it began
+// (engine.h). Every other step was scheduled when it began.
+RequestWaits::RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation)
+    : settings_(settings) {
+  for (const StepRecord& step : simulation.steps) {
+    const auto replica = static_cast<size_t>(step.replica);
+    if (replica >= decisions_.size()) decisions_.resize(replica + 1);
+    std::vector<Decision>& all = decisions_[replica];
+    const StepRecord* before = all.empty() ? nullptr : all.back().step;
+    const bool ahead = settings.async_scheduling && before && step.begin <= before->begin + before->seconds;
+    all.push_back({ahead ? before->begin : step.begin, &step});
+  }
+}
+
+RequestWait RequestWaits::of(const RequestRecord& record) const {
+  RequestWait out;
+  if (record.scheduled <= record.arrival) return out;
+  out.reason = WaitReason::RunningStep;
+  if (static_cast<size_t>(record.replica) >= decisions_.size()) return out;
+  const std::vector<Decision>& all = decisions_[static_cast<size_t>(record.replica)];
+  auto at = std::lower_bound(all.begin(), all.end(), record.arrival,
+                             [](const Decision& d, double time) { return d.time < time; });
+  for (; at != all.end() && at->time < record.scheduled; ++at) {
+    const StepRecord& step = *at->step;
+    const int64_t tokens = int64_t{step.prefill_tokens} + step.decode_sequences;
+    ++out.steps;
+    out.most_running = std::max<int64_t>(out.most_running, step.running);
+    out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
+    const bool endless = settings_.num_gpu_blocks == 0;
+    if (step.running >= settings_.max_num_seqs)
+      ++out.sequences;
+    else if (tokens >= settings_.max_num_batched_tokens || endless)
+      ++out.tokens;
+    else
+      ++out.blocks;
+  }
+  const std::pair<int64_t, WaitReason> counts[] = {{out.sequences, WaitReason::Sequences},
+                                                   {out.tokens, WaitReason::Tokens},
+                                                   {out.blocks, WaitReason::Blocks}};
+  int64_t most = 0;
+  for (const auto& [steps, reason] : counts)
+    if (steps > most) {
+      most = steps;
+      out.reason = reason;
+    }
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,45 @@
+// Why requests waited before their first chunk, read from the steps that started without them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "serving/requests/request_simulation.h"
+
+namespace shardscape {
+
+// A scheduler starts waiting requests until the sequences, the tokens of the step or the free blocks are used
+// up (vllm_scheduler.h, rule 4).
+enum class WaitReason : uint8_t {
+  None,
+  RunningStep,  // no step was scheduled between the arrival and the start
+  Sequences,    // max_num_seqs sequences ran
+  Tokens,       // the steps had max_num_batched_tokens tokens, or no room for a prompt in one piece
+  Blocks,       // the free blocks did not suffice, for this request or for one before it
+};
+const char* wait_text(WaitReason reason);  // "sequences"; empty: None
+
+struct RequestWait {
+  WaitReason reason = WaitReason::None;           // of most steps
+  int64_t steps = 0;                              // scheduled between the arrival and the start
+  int64_t sequences = 0, tokens = 0, blocks = 0;  // how many of these steps each reason held
+  int64_t most_running = 0, most_blocks = 0;      // of these steps
+};
+
+class RequestWaits {
+ public:
+  // The simulation has kept its steps.
+  RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation);
+  // Of a request that has started. Takes time for the steps of the wait.
+  RequestWait of(const RequestRecord& record) const;
+
+ private:
+  struct Decision {
+    double time = 0;  // at which the step was scheduled
+    const StepRecord* step = nullptr;
+  };
+  EngineSettings settings_;
+  std::vector<std::vector<Decision>> decisions_;  // by replica, ascending
+};
+
+}  // namespace shardscape
