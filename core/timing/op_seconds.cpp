@@ -18,6 +18,7 @@
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "timing/compiled_ops.h"
+#include "timing/op_bound.h"
 
 namespace shardscape {
 namespace {
@@ -73,21 +74,27 @@ class Timer {
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kByteScale); }
-  // Shared experts on a stream of their own take the time that they exceed the routed experts by. Launches
-  // and latency overlap; the weights of shared experts are few next to those of the routed experts.
-  static void hide_shared_experts(const Segment& segment, const std::vector<CompiledOp>& ops,
-                                  std::vector<OpTime>& times) {
-    double routed = 0, shared = 0;
+  // Shared experts on a stream of their own. Launches and latency overlap with the routed experts; FLOPs and
+  // bytes share the accelerator with them. So shared experts take the time by which they exceed the routed
+  // experts, and at least that of their roofline.
+  void hide_shared_experts(const Segment& segment, const std::vector<CompiledOp>& ops,
+                           std::vector<OpTime>& times) const {
+    double routed = 0, shared = 0, least = 0;
     std::vector<size_t> of_shared;
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == OpRule::ExpertGemm) routed += times[id].seconds;
       const Kernel* kernel = segment.kernel(static_cast<OpId>(id));
       if (!kernel || !kernel->next_to_experts || kernel->op != static_cast<OpId>(id)) continue;
+      const KernelWork work = kernel_work(segment, *kernel, report_.stages.front().binding);
+      const Accelerator& accelerator = *machine_.accelerator;
       shared += times[id].seconds;
+      least += std::max(work.flops / peak_flops(accelerator, segment.ops[id].compute),
+                        work.bytes / (accelerator.memory_gbps * 1e9));
       of_shared.push_back(id);
     }
     if (routed == 0 || shared == 0) return;
-    for (const size_t id : of_shared) times[id].seconds *= std::max(0.0, shared - routed) / shared;
+    const double left = std::min(1.0, std::max(shared - routed, least) / shared);
+    for (const size_t id : of_shared) times[id].seconds *= left;
   }
 
   // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
