@@ -8,8 +8,6 @@
 namespace shardscape {
 namespace {
 
-constexpr double kInferencexRatio = 0.8;  // the shortest length over the longest
-
 std::string lengths_text(int64_t input, int64_t output) {
   return std::to_string(input) + "/" + std::to_string(output);
 }
@@ -91,9 +89,12 @@ void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out) {
     if (predicts_tokens(m, layout)) m.refuse(kNoAcceptance);
     m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
     m.set_from("pp", "pp");
-    const bool inferencex = m.integer("attention_dp", 0) > 0;
-    m.closed_loop(users, input, output, inferencex ? kInferencexRatio : 1);
-    m.engine().enable_prefix_caching = false;  // random prompts
+    if (m.integer("attention_dp", 0) > 0) {
+      m.inferencex_loop(users, input, output);
+    } else {
+      m.closed_loop(users, input, output, 1);
+      m.engine().enable_prefix_caching = false;  // random prompts
+    }
     if (!m.refused() && !m.serving().figures.empty()) {
       std::string same = m.serving().cell.model + m.serving().cell.gpu + m.serving().cell.engine + precision +
                          lengths_text(input, output) + " " + load_text(users);
@@ -134,8 +135,7 @@ void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
-    m.closed_loop(users, input, output, kInferencexRatio);
-    m.engine().enable_prefix_caching = false;  // random prompts
+    m.inferencex_loop(users, input, output);
     out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
   }
 }
@@ -190,7 +190,8 @@ void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
     const int64_t users = m.integer("concurrency", 0);
     // "uniform in [0.8,1.0] x (8000 in, 1000 out)"
     constexpr int64_t kInput = 8000, kOutput = 1000;
-    m.closed_loop(users, kInput, kOutput, kInferencexRatio);
+    constexpr double kShortest = 0.8;
+    m.closed_loop(users, kInput, kOutput, kShortest);
     m.source().requests = std::max<int64_t>(1, m.integer("requests", m.source().requests));
     m.source().seed = std::max<int64_t>(0, m.integer("repeat", 0));
     m.engine().max_num_seqs = setup.integer("max_num_seqs", 256);

@@ -5,6 +5,7 @@
 
 #include "hardware/accelerator.h"
 #include "serving/inference.h"
+#include "validation/inferencex_recipes.h"
 
 namespace shardscape {
 namespace {
@@ -14,30 +15,28 @@ constexpr int64_t kLongest = 1 << 20;     // tokens; no row exceeds the limit of
 constexpr int64_t kRequestsPerUser = 10;  // InferenceX
 
 // The formats of published checkpoints (config.json and hf_quant_config.json). Null: there is none.
-// gpt-oss: the publisher's experts have 4 bits, whatever the label. FP8 and NVFP4 checkpoints of other models
-// are NVIDIA's, which state an FP8 cache where `fp8_cache` says so.
+// gpt-oss: the publisher's experts have 4 bits, whatever the label.
 struct Checkpoint {
   const char* preset;
   const char *fp8, *fp4, *int4;
-  bool fp8_cache;  // of fp4
 };
 constexpr char
     kAllBlocks[] = "attention=fp8-block, mlp=fp8-block, experts=fp8-block, shared_experts=fp8-block";
 constexpr Checkpoint kCheckpoints[] = {
-    {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr, true},
-    {"glm-5", kAllBlocks, nullptr, nullptr, false},
-    {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr, false},
-    {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32", false},
-    {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr, false},
-    {"mixtral-8x7b", "attention=fp8, experts=fp8", nullptr, nullptr, false},
-    {"qwen3-235b-a22b", "attention=fp8-block, experts=fp8-block", nullptr, nullptr, false},
+    {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr},
+    {"glm-5", kAllBlocks, nullptr, nullptr},
+    {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr},
+    {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32"},
+    {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr},
+    {"mixtral-8x7b", "attention=fp8, experts=fp8", nullptr, nullptr},
+    {"qwen3-235b-a22b", "attention=fp8-block, experts=fp8-block", nullptr, nullptr},
     {"qwen3.5-397b-a17b", "attention=fp8-block, mixer=fp8-block, experts=fp8-block, shared_experts=fp8-block",
-     "experts=nvfp4", nullptr, false},
+     "experts=nvfp4", nullptr},
 };
 
 struct Formats {
   std::string text;
-  bool fp8_cache = false;
+  bool fp8_cache = false;  // NVIDIA's dense checkpoints state an FP8 cache
 };
 std::optional<Formats> formats_of(const std::string& preset, bool experts, const std::string& precision) {
   const bool fp8 = precision.starts_with("fp8"), fp4 = precision == "fp4" || precision == "nvfp4";
@@ -53,7 +52,7 @@ std::optional<Formats> formats_of(const std::string& preset, bool experts, const
                        : precision == "mxfp4" ? checkpoint.fp4
                        : precision == "int4"  ? checkpoint.int4
                                               : nullptr;
-    if (text) return Formats{text, fp4 && checkpoint.fp8_cache};
+    if (text) return Formats{text};
   }
   return std::nullopt;
 }
@@ -195,6 +194,19 @@ void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, do
   source().input_len = input;
   source().output_len = output;
   source().range_ratio = ratio;
+}
+
+void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {
+  constexpr double kShortest = 0.8;  // the shortest length over the longest
+  closed_loop(users, input, output, kShortest);
+  engine().enable_prefix_caching = false;  // random prompts
+  const ServedCell& cell = serving().cell;
+  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
+  if (!recipe) return;
+  set("kv_cache_dtype", recipe->fp8_cache ? "fp8" : "bf16");
+  engine().max_num_batched_tokens = recipe->tokens > 0 ? recipe->tokens : 2 * input;
+  if (recipe->one_slot_a_user) engine().max_num_seqs = std::max<int64_t>(1, users);
+  serving().spec.gpu_memory_utilization = recipe->share;
 }
 
 MeasuredRow ServingMapper::finish_serving(const std::string& lengths, const std::string& load) {

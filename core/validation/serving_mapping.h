@@ -32,6 +32,10 @@ class ServingMapper : public RowMapper {
   // So many users send ten requests each, with lengths between `ratio` of the given ones and the given ones.
   void closed_loop(int64_t users, int64_t input, int64_t output, double ratio);
 
+  // The closed loop of InferenceX, with the settings of its servers (inferencex_recipes.h). After
+  // accelerator() and checkpoint().
+  void inferencex_loop(int64_t users, int64_t input, int64_t output);
+
   // Validates the design and returns the row. lengths: of the requests, what rows of a series have in common.
   MeasuredRow finish_serving(const std::string& lengths, const std::string& load);
 };

@@ -79,6 +79,9 @@ class ServedValidationTest : public QObject {
       QCOMPARE(weight_formats_text(set.rows[i].design.model.weight_formats).find("nvfp4"), std::string::npos);
       QVERIFY(!set.rows[i].design.model.weight_formats.empty());
     }
+    // The cache of SGLang on B200 in InferenceX's script; literal rows keep the default.
+    QCOMPARE(set.rows[0].design.workload.kv_cache_dtype, DType::FP8);
+    QCOMPARE(set.rows[3].design.workload.kv_cache_dtype, DType::BF16);
     // InferenceX draws lengths from 0.8 of the longest; literal rows have equal lengths.
     QCOMPARE(set.rows[0].serving->spec.source.range_ratio, 0.8);
     QCOMPARE(set.rows[3].serving->spec.source.range_ratio, 1.0);
@@ -138,6 +141,9 @@ class ServedValidationTest : public QObject {
     QCOMPARE(p.tp, 1);
     QCOMPARE(p.dp, 8);
     QCOMPARE(p.ep, 8);
+    // InferenceX's own script: cache in bfloat16, 32,768 tokens a step.
+    QCOMPARE(set.rows[0].design.workload.kv_cache_dtype, DType::BF16);
+    QCOMPARE(set.rows[0].serving->spec.engine.max_num_batched_tokens, 32768);
     QCOMPARE(figure(set.rows[0], "ttft"), 0.2);
     QCOMPARE(figure(set.rows[0], "ttft_p50"), 0.15);
     QCOMPARE(figure(set.rows[0], "ttft_p99"), 0.9);
