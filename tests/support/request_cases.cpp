@@ -81,6 +81,38 @@ RequestCase random_case(uint64_t seed) {
   return out;
 }
 
+void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed) {
+  Random random(seed, 98);
+  const auto one_of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random.below(static_cast<int64_t>(values.size()))];
+  };
+  EngineSettings& e = request_case.settings;
+  e.engine = engine;
+  if (engine == EngineKind::Vllm) return;
+  int64_t most = 0;
+  for (const Request& r : request_case.workload.requests) most = std::max<int64_t>(most, r.prompt + r.output);
+  SglangSettings& s = e.sglang;
+  s.max_total_tokens = most * one_of({1, 2, 3, 30}) + 2 + random.below(most);
+  s.max_running_requests = one_of({1, 3, 20, 256});
+  s.max_prefill_tokens = one_of({40, 200, 2000});
+  s.chunked_prefill_size = one_of({-1, 4, 40, 200, 2000});
+  s.enable_mixed_chunk = random.below(3) == 0;
+  s.schedule_policy = random.below(2) ? SglangPolicy::Fcfs : SglangPolicy::Lpm;
+  s.schedule_conservativeness = static_cast<double>(one_of({0, 1, 2})) / 2;
+  s.disable_radix_cache = random.below(3) == 0;
+  s.disable_overlap_schedule = random.below(2);
+  TrtllmSettings& t = e.trtllm;
+  t.tokens_per_block = static_cast<int32_t>(one_of({4, 16}));
+  t.max_tokens = (most + t.tokens_per_block) * one_of({1, 2, 3, 30}) + random.below(most);
+  t.max_batch_size = one_of({1, 3, 20, 256});
+  t.enable_block_reuse = random.below(3) > 0;
+  t.capacity_scheduler_policy = static_cast<CapacityPolicy>(random.below(3));
+  t.enable_chunked_context = random.below(2);
+  t.max_num_tokens = t.enable_chunked_context ? one_of({16, 40, 200}) : most + random.below(200);
+  t.context_chunking_policy = static_cast<ChunkingPolicy>(random.below(2));
+  t.disable_overlap_scheduler = random.below(2);
+}
+
 RequestSimulation simulated(const Workload& workload, const EngineSettings& settings, StepClock& clock) {
   ServiceSetup setup;
   setup.engine = settings;
@@ -91,6 +123,24 @@ std::string settings_text(const EngineSettings& e) {
   const auto text = [](const char* name, int64_t value) {
     return std::string(name) + "=" + std::to_string(value) + " ";
   };
+  if (e.engine == EngineKind::Sglang)
+    return text("max_total_tokens", e.sglang.max_total_tokens) +
+           text("max_running_requests", e.sglang.max_running_requests) +
+           text("max_prefill_tokens", e.sglang.max_prefill_tokens) +
+           text("chunked_prefill_size", e.sglang.chunked_prefill_size) +
+           text("enable_mixed_chunk", e.sglang.enable_mixed_chunk) +
+           text("lpm", e.sglang.schedule_policy == SglangPolicy::Lpm) +
+           text("disable_radix_cache", e.sglang.disable_radix_cache) +
+           text("disable_overlap_schedule", e.sglang.disable_overlap_schedule) +
+           "schedule_conservativeness=" + std::to_string(e.sglang.schedule_conservativeness);
+  if (e.engine == EngineKind::Trtllm)
+    return text("max_tokens", e.trtllm.max_tokens) + text("tokens_per_block", e.trtllm.tokens_per_block) +
+           text("max_batch_size", e.trtllm.max_batch_size) + text("max_num_tokens", e.trtllm.max_num_tokens) +
+           text("enable_block_reuse", e.trtllm.enable_block_reuse) +
+           text("capacity_scheduler_policy", static_cast<int64_t>(e.trtllm.capacity_scheduler_policy)) +
+           text("enable_chunked_context", e.trtllm.enable_chunked_context) +
+           text("context_chunking_policy", static_cast<int64_t>(e.trtllm.context_chunking_policy)) +
+           text("disable_overlap_scheduler", e.trtllm.disable_overlap_scheduler);
   return text("block_size", e.block_size) + text("num_gpu_blocks", e.num_gpu_blocks) +
          text("max_num_batched_tokens", e.max_num_batched_tokens) + text("max_num_seqs", e.max_num_seqs) +
          text("long_prefill_token_threshold", e.long_prefill_token_threshold) +
@@ -99,6 +149,18 @@ std::string settings_text(const EngineSettings& e) {
          text("priority", e.policy == SchedulingPolicy::Priority) +
          text("scheduler_reserve_full_isl", e.scheduler_reserve_full_isl) +
          text("async_scheduling", e.async_scheduling) + "watermark=" + std::to_string(e.watermark);
+}
+
+std::vector<int> prefill_tokens(const RequestSimulation& run) {
+  std::vector<int> out;
+  for (const StepRecord& step : run.steps) out.push_back(step.prefill_tokens);
+  return out;
+}
+
+std::vector<int> decode_sequences(const RequestSimulation& run) {
+  std::vector<int> out;
+  for (const StepRecord& step : run.steps) out.push_back(step.decode_sequences);
+  return out;
 }
 
 }  // namespace shardscape::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "serving/requests/engine_settings.h"
 #include "serving/requests/request.h"
@@ -31,9 +32,14 @@ struct RequestCase {
   EngineSettings settings;
 };
 RequestCase random_case(uint64_t seed);
+// The same requests on an engine of another kind, with random settings of that kind. All requests fit.
+void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed);
 
 // The simulation of valid input on one engine.
 RequestSimulation simulated(const Workload& workload, const EngineSettings& settings, StepClock& clock);
 std::string settings_text(const EngineSettings& settings);
+// Of each step.
+std::vector<int> prefill_tokens(const RequestSimulation& run);
+std::vector<int> decode_sequences(const RequestSimulation& run);
 
 }  // namespace shardscape::test

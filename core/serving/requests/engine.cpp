@@ -8,7 +8,6 @@ namespace shardscape {
 namespace {
 
 void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t tokens) {
-  if (tokens == 0) return;
   if (!gaps.empty() && gaps.back().seconds == seconds)
     gaps.back().tokens += tokens;
   else
@@ -18,82 +17,129 @@ void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t tokens) {
 }  // namespace
 
 Engine::Engine(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
-               std::span<RequestRecord> records, StepClock& clock, int32_t replica)
-    : settings_(&settings),
-      workload_(&workload),
-      records_(records),
+               std::span<RequestRecord> records, StepClock& clock, int32_t first_replica, int32_t replicas)
+    : records_(records),
       clock_(&clock),
-      replica_(replica),
-      scheduler_(settings, workload, contents, records) {}
+      pipeline_(settings.pipeline_stages > 1),
+      first_replica_(first_replica),
+      members_(static_cast<size_t>(replicas)),
+      in_flight_(static_cast<size_t>(steps_in_flight(settings))) {
+  for (Member& member : members_) member.scheduler = make_scheduler(settings, workload, contents, records);
+  for (InFlight& flight : in_flight_) {
+    flight.ending.resize(members_.size());
+    flight.scheduled.resize(members_.size());
+  }
+}
 
-void Engine::submit(int32_t request, double now) {
-  submitted_.push_back(request);
-  records_[static_cast<size_t>(request)].replica = replica_;
-  ++outstanding_;
+void Engine::submit(int32_t request, int32_t replica, double now) {
+  Member& member = members_[static_cast<size_t>(replica - first_replica_)];
+  member.submitted.push_back(request);
+  ++member.outstanding;
+  records_[static_cast<size_t>(request)].replica = replica;
   if (flying_ == 0) wake_ = std::min(wake_, now);
+}
+
+bool Engine::busy() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.outstanding > 0; });
+}
+
+int64_t Engine::running() const {
+  int64_t out = 0;
+  for (const Member& member : members_) out += member.scheduler->running();
+  return out;
+}
+
+int64_t Engine::peak_blocks() const {
+  int64_t out = 0;
+  for (const Member& member : members_) out = std::max(out, member.scheduler->cache().peak);
+  return out;
 }
 
 void Engine::run(double now, EngineLog& log) {
   if (flying_ > 0) deliver(log);
-  for (const int32_t request : submitted_) scheduler_.add(request);
-  submitted_.clear();
+  for (Member& member : members_) {
+    for (const int32_t request : member.submitted) member.scheduler->add(request);
+    member.submitted.clear();
+  }
   fill(now, log);
   // A sequence that preempts itself can end a schedule in which no other sequence has had its turn.
-  while (flying_ == 0 && outstanding_ > 0) {
-    const int64_t running = scheduler_.running();
+  while (flying_ == 0 && busy()) {
+    const int64_t before = running();
     fill(now, log);
-    if (flying_ == 0 && scheduler_.running() >= running)
-      throw std::logic_error("an engine has requests and no step");
+    if (flying_ == 0 && running() >= before) throw std::logic_error("an engine has requests and no step");
   }
   wake_ = flying_ > 0 ? in_flight_[oldest_].end : kIdle;
 }
 
 void Engine::fill(double now, EngineLog& log) {
-  const size_t most = settings_->async_scheduling ? 2 : 1;
-  while (flying_ < most && scheduler_.schedule(now, static_cast<int64_t>(flying_), step_))
-    start_step(now, log);
+  while (flying_ < in_flight_.size() && schedule(now)) start_step(now, log);
+}
+
+bool Engine::schedule(double now) {
+  bool any = false;
+  for (Member& member : members_) {
+    member.scheduled = member.scheduler->schedule(now, member.step);
+    any |= member.scheduled;
+  }
+  return any;
 }
 
 // The tokens of the oldest step arrive.
 void Engine::deliver(EngineLog& log) {
-  for (const int32_t request : in_flight_[oldest_].ending) {
-    scheduler_.finish(request);
-    records_[static_cast<size_t>(request)].end = RequestEnd::Finished;
-    log.finished.push_back(request);
-    --outstanding_;
+  const InFlight& flight = in_flight_[oldest_];
+  for (size_t k = 0; k < members_.size(); ++k) {
+    if (!flight.scheduled[k]) continue;
+    members_[k].scheduler->arrive(flight.ending[k]);
+    for (const int32_t request : flight.ending[k]) {
+      records_[static_cast<size_t>(request)].end = RequestEnd::Finished;
+      log.finished.push_back(request);
+      --members_[k].outstanding;
+    }
   }
-  oldest_ ^= 1;
+  oldest_ = (oldest_ + 1) % in_flight_.size();
   --flying_;
 }
 
 void Engine::start_step(double now, EngineLog& log) {
-  const double begin = std::max(now, last_end_), seconds = clock_->seconds(step_.batch());
-  const double end = begin + seconds;
-  add_gap(log.gaps, end - last_end_, step_.regular);
-  for (const int32_t request : step_.late)
-    add_gap(log.gaps, end - records_[static_cast<size_t>(request)].last_token, 1);
-  for (const int32_t request : step_.first) records_[static_cast<size_t>(request)].first_token = end;
-  for (const int32_t request : step_.ending) records_[static_cast<size_t>(request)].last_token = end;
+  double seconds = 0, busy = 0;
+  for (const Member& member : members_) {
+    if (!member.scheduled) continue;
+    const StepBatch batch = member.step.batch();
+    const double of = clock_->seconds(batch);
+    seconds = std::max(seconds, of);
+    busy = std::max(busy, pipeline_ ? clock_->bottleneck_seconds(batch) : of);
+  }
+  const double begin = std::max(now, last_end_ + (busy - seconds)), end = begin + seconds;
   last_end_ = end;
-  scheduler_.set_end(end);
-  InFlight& flight = in_flight_[oldest_ ^ flying_];
+  InFlight& flight = in_flight_[(oldest_ + flying_) % in_flight_.size()];
   flight.end = end;
-  std::swap(flight.ending, step_.ending);
+  for (size_t k = 0; k < members_.size(); ++k) {
+    Member& member = members_[k];
+    flight.scheduled[k] = member.scheduled;
+    if (!member.scheduled) continue;
+    member.scheduler->set_end(end);
+    record(member, first_replica_ + static_cast<int32_t>(k), {begin, seconds}, busy, log);
+    std::swap(flight.ending[k], member.step.ending);
+  }
   ++flying_;
-
-  const int64_t blocks = scheduler_.blocks().in_use();
-  ++log.step_count;
-  log.busy_seconds += seconds;
-  log.block_seconds += static_cast<double>(blocks) * seconds;
-  if (log.keep_steps)
-    log.steps.push_back({begin, seconds, replica_, static_cast<int32_t>(step_.prefill_tokens),
-                         static_cast<int32_t>(step_.decode_sequences), static_cast<int32_t>(blocks),
-                         static_cast<int32_t>(scheduler_.running())});
 }
 
-int32_t Engine::cached_blocks(int32_t request) const {
-  const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
-  return scheduler_.blocks().hits(request, (prompt - 1) / settings_->block_size).blocks;
+// Writes the times of a replica's tokens, and its part of the step.
+void Engine::record(const Member& member, int32_t replica, const StepRecord& times, double busy,
+                    EngineLog& log) {
+  const ScheduledStep& step = member.step;
+  const double end = times.begin + times.seconds;
+  for (const ScheduledStep::Continued& of : step.continued) add_gap(log.gaps, end - of.since, of.sequences);
+  for (const int32_t request : step.first) records_[static_cast<size_t>(request)].first_token = end;
+  for (const int32_t request : step.ending) records_[static_cast<size_t>(request)].last_token = end;
+  const int64_t blocks = member.scheduler->cache().in_use;
+  ++log.step_count;
+  log.busy_seconds += busy;
+  log.block_seconds += static_cast<double>(blocks) * busy;
+  if (log.keep_steps)
+    log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
+                         static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
+                         static_cast<int32_t>(member.scheduler->running())});
 }
 
 }  // namespace shardscape

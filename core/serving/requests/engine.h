@@ -1,14 +1,13 @@
-// One engine (replica): a scheduler and the steps in flight.
+// One engine: schedulers that step together, and the steps in flight.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "serving/requests/step_clock.h"
-#include "serving/requests/vllm_scheduler.h"
+#include "serving/requests/scheduler.h"
 
 namespace shardscape {
 
@@ -19,54 +18,75 @@ struct EngineLog {
   std::vector<TokenGap> gaps;     // of all output tokens except the first ones
   std::vector<int32_t> finished;  // requests whose last token arrived; the caller empties it
   int64_t step_count = 0;
-  double busy_seconds = 0;   // of all steps
-  double block_seconds = 0;  // blocks in use x seconds, of all steps
+  double busy_seconds = 0;   // of the slowest stage in all steps
+  double block_seconds = 0;  // blocks in use x busy seconds, of all steps
 };
 
-// The loop of vLLM's EngineCore. It takes the requests that arrived, schedules, and waits for a step. Without
-// async scheduling it waits for the step that it scheduled. With async scheduling (a batch queue of two) it
-// schedules one more step first, and then waits for the older one. So a request that arrives during a step
-// starts one step later than without, and the device never waits for the scheduler.
-// Tokens are visible when their step ends.
+// The loop of vLLM's EngineCore, which SGLang and TensorRT-LLM share in substance. It takes the requests that
+// arrived, schedules, and waits for a step. With more than one step in flight (steps_in_flight) it schedules
+// the next ones first, and then waits for the oldest. So a request that arrives during a step starts after
+// the steps that are already decided, and the device never waits for the scheduler. Tokens are visible when
+// their step ends.
+//
+// Pipeline: a step ends its seconds through all stages after its begin, and at least the seconds of its
+// slowest stage after the previous step.
+//
+// Replicas whose attention is data-parallel and which share experts are one engine with a scheduler each:
+// every step is as long as that of the slowest replica. Replicas without work take part with a dummy batch.
 class Engine {
  public:
   static constexpr double kIdle = std::numeric_limits<double>::infinity();
 
-  // All references outlive the engine.
+  // All references outlive the engine. Its replicas have consecutive numbers.
   Engine(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
-         std::span<RequestRecord> records, StepClock& clock, int32_t replica);
+         std::span<RequestRecord> records, StepClock& clock, int32_t first_replica, int32_t replicas);
 
-  void submit(int32_t request, double now);
+  void submit(int32_t request, int32_t replica, double now);
   double wake() const { return wake_; }  // when run() is due; kIdle: after a submission
   void run(double now, EngineLog& log);
 
-  int64_t outstanding() const { return outstanding_; }  // requests that are submitted and not finished
-  // Whole blocks of the prompt that are in the cache.
-  int32_t cached_blocks(int32_t request) const;
-  const KvBlocks& blocks() const { return scheduler_.blocks(); }
+  // Requests of a replica that are submitted and not finished.
+  int64_t outstanding(int32_t replica) const { return member(replica).outstanding; }
+  // Tokens of the prompt that are in the cache of a replica.
+  int64_t cached_tokens(int32_t request, int32_t replica) const {
+    return member(replica).scheduler->cached_tokens(request);
+  }
+  int64_t peak_blocks() const;  // of the fullest replica
+  int64_t usable_blocks() const { return members_.front().scheduler->cache().usable; }
 
  private:
+  struct Member {
+    std::unique_ptr<Scheduler> scheduler;
+    ScheduledStep step;
+    bool scheduled = false;  // in the step that starts
+    std::vector<int32_t> submitted;
+    int64_t outstanding = 0;
+  };
   struct InFlight {
     double end = 0;
-    std::vector<int32_t> ending;
+    std::vector<std::vector<int32_t>> ending;  // of each member
+    std::vector<uint8_t> scheduled;            // of each member
   };
+  const Member& member(int32_t replica) const {
+    return members_[static_cast<size_t>(replica - first_replica_)];
+  }
+  bool busy() const;
+  int64_t running() const;
   void deliver(EngineLog& log);
   void fill(double now, EngineLog& log);
+  bool schedule(double now);
   void start_step(double now, EngineLog& log);
+  void record(const Member& member, int32_t replica, const StepRecord& times, double busy, EngineLog& log);
 
-  const EngineSettings* settings_;
-  const Workload* workload_;
   std::span<RequestRecord> records_;
   StepClock* clock_;
-  int32_t replica_;
-  VllmScheduler scheduler_;
-  ScheduledStep step_;
-  std::array<InFlight, 2> in_flight_;
+  bool pipeline_;
+  int32_t first_replica_;
+  std::vector<Member> members_;
+  std::vector<InFlight> in_flight_;  // ring
   size_t oldest_ = 0, flying_ = 0;
-  std::vector<int32_t> submitted_;
   double wake_ = kIdle;
   double last_end_ = 0;  // of the last scheduled step
-  int64_t outstanding_ = 0;
 };
 
 }  // namespace shardscape

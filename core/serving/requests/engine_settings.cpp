@@ -1,35 +1,160 @@
 #include "serving/requests/engine_settings.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 
 namespace shardscape {
+namespace {
+
+constexpr int64_t kMost = 1 << 30;
+constexpr int64_t kMostBlockSize = 65536;
+
+struct Bound {
+  const char* name;
+  int64_t value, least, most;
+};
+
+std::vector<Bound> bounds(const EngineSettings& s) {
+  switch (s.engine) {
+    case EngineKind::Vllm:
+      return {{"max_num_batched_tokens", s.max_num_batched_tokens, 1, kMost},
+              {"max_num_seqs", s.max_num_seqs, 1, kMost},
+              {"max_model_len", s.max_model_len, 2, kMost},
+              {"block_size", s.block_size, 1, kMostBlockSize},
+              // A cache of the null block alone holds nothing.
+              {"num_gpu_blocks", s.num_gpu_blocks, s.num_gpu_blocks == 0 ? 0 : 2, kMost},
+              {"long_prefill_token_threshold", s.long_prefill_token_threshold, 0, kMost}};
+    case EngineKind::Sglang:
+      return {{"context_length", s.sglang.context_length, 2, kMost},
+              {"max_total_tokens", s.sglang.max_total_tokens, 0, kMost},
+              {"max_running_requests", s.sglang.max_running_requests, 1, kMost},
+              {"max_prefill_tokens", s.sglang.max_prefill_tokens, 1, kMost},
+              {"chunked_prefill_size", s.sglang.chunked_prefill_size,
+               s.sglang.chunked_prefill_size == -1 ? -1 : 1, kMost}};
+    case EngineKind::Trtllm:
+      return {{"max_seq_len", s.trtllm.max_seq_len, 2, kMost},
+              {"max_batch_size", s.trtllm.max_batch_size, 1, kMost},
+              // A chunk of a prompt has whole blocks.
+              {"max_num_tokens", s.trtllm.max_num_tokens,
+               s.trtllm.enable_chunked_context ? s.trtllm.tokens_per_block : 1, kMost},
+              {"max_tokens", s.trtllm.max_tokens, s.trtllm.max_tokens == 0 ? 0 : s.trtllm.tokens_per_block,
+               kMost},
+              {"tokens_per_block", s.trtllm.tokens_per_block, 1, kMostBlockSize}};
+  }
+  return {};
+}
+
+Problem number_problem(const char* name, double value, const char* accepted) {
+  return {ProblemCode::EngineSettingInvalid, name, "the value is " + significant(value), accepted};
+}
+
+}  // namespace
+
+const char* engine_name(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::Vllm: return "vLLM";
+    case EngineKind::Sglang: return "SGLang";
+    case EngineKind::Trtllm: return "TensorRT-LLM";
+  }
+  return "";
+}
 
 std::optional<Problem> check_settings(const EngineSettings& settings) {
-  struct Bound {
-    const char* name;
-    int64_t value, least, most;
-  };
-  constexpr int64_t kMost = 1 << 30;
-  const Bound bounds[] = {
-      {"max_num_batched_tokens", settings.max_num_batched_tokens, 1, kMost},
-      {"max_num_seqs", settings.max_num_seqs, 1, kMost},
-      {"max_model_len", settings.max_model_len, 2, kMost},
-      {"block_size", settings.block_size, 1, 65536},
-      // A cache of the null block alone holds nothing.
-      {"num_gpu_blocks", settings.num_gpu_blocks, settings.num_gpu_blocks == 0 ? 0 : 2, kMost},
-      {"long_prefill_token_threshold", settings.long_prefill_token_threshold, 0, kMost},
-  };
-  for (const Bound& bound : bounds) {
+  for (const Bound& bound : bounds(settings)) {
     if (bound.value < bound.least || bound.value > bound.most)
       return Problem(ProblemCode::EngineSettingInvalid, bound.name, "the value is " + grouped(bound.value),
                      grouped(bound.least) + " to " + grouped(bound.most));
   }
-  if (!(settings.watermark >= 0 && settings.watermark < 1))
-    return Problem(ProblemCode::EngineSettingInvalid, "watermark",
-                   "the value is " + significant(settings.watermark), "a share of at least 0 and below 1");
+  switch (settings.engine) {
+    case EngineKind::Vllm:
+      if (!(settings.watermark >= 0 && settings.watermark < 1))
+        return number_problem("watermark", settings.watermark, "a share of at least 0 and below 1");
+      break;
+    case EngineKind::Sglang:
+      if (!(settings.sglang.schedule_conservativeness >= 0))
+        return number_problem("schedule_conservativeness", settings.sglang.schedule_conservativeness,
+                              "a factor of at least 0");
+      break;
+    case EngineKind::Trtllm: break;
+  }
   return std::nullopt;
+}
+
+int64_t cache_blocks(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return std::max<int64_t>(0, settings.num_gpu_blocks - 1);
+    case EngineKind::Sglang: return settings.sglang.max_total_tokens;
+    case EngineKind::Trtllm: return settings.trtllm.max_tokens / settings.trtllm.tokens_per_block;
+  }
+  return 0;
+}
+
+void set_cache_tokens(EngineSettings& settings, int64_t tokens) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: settings.num_gpu_blocks = tokens / settings.block_size; break;
+    case EngineKind::Sglang: settings.sglang.max_total_tokens = tokens; break;
+    case EngineKind::Trtllm: settings.trtllm.max_tokens = tokens; break;
+  }
+}
+
+int32_t cache_block_size(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.block_size;
+    case EngineKind::Sglang: return 1;
+    case EngineKind::Trtllm: return settings.trtllm.tokens_per_block;
+  }
+  return 1;
+}
+
+bool caches_prefixes(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.enable_prefix_caching;
+    case EngineKind::Sglang: return !settings.sglang.disable_radix_cache;
+    case EngineKind::Trtllm: return settings.trtllm.enable_block_reuse;
+  }
+  return false;
+}
+
+int64_t longest_sequence(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.max_model_len;
+    case EngineKind::Sglang: return settings.sglang.context_length;
+    case EngineKind::Trtllm: return settings.trtllm.max_seq_len;
+  }
+  return 0;
+}
+
+int64_t most_sequences(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.max_num_seqs;
+    case EngineKind::Sglang: return settings.sglang.max_running_requests;
+    case EngineKind::Trtllm: return settings.trtllm.max_batch_size;
+  }
+  return 0;
+}
+
+int64_t most_step_tokens(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.max_num_batched_tokens;
+    case EngineKind::Sglang:
+      return settings.sglang.chunked_prefill_size > 0 ? settings.sglang.chunked_prefill_size
+                                                      : settings.sglang.max_prefill_tokens;
+    case EngineKind::Trtllm: return settings.trtllm.max_num_tokens;
+  }
+  return 0;
+}
+
+int32_t steps_in_flight(const EngineSettings& settings) {
+  if (settings.pipeline_stages > 1) return settings.pipeline_stages;
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.async_scheduling ? 2 : 1;
+    case EngineKind::Sglang: return settings.sglang.disable_overlap_schedule ? 1 : 2;
+    case EngineKind::Trtllm: return settings.trtllm.disable_overlap_scheduler ? 1 : 2;
+  }
+  return 1;
 }
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// The settings of vLLM's scheduler, with its names and defaults.
+// The settings of a serving engine's scheduler, with the names and defaults of vLLM, SGLang and TensorRT-LLM.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,58 @@
 
 namespace shardscape {
 
+enum class EngineKind : uint8_t { Vllm, Sglang, Trtllm };
+const char* engine_name(EngineKind kind);  // "vLLM"
+
 enum class SchedulingPolicy : uint8_t {
   Fcfs,      // first come, first served
   Priority,  // the smallest Request::priority first, then the earliest arrival
 };
 
-// vLLM V1 (vllm/config/scheduler.py, cache.py). max_num_batched_tokens and max_num_seqs are the defaults of
-// EngineArgs for small GPUs; API servers on GPUs with 70 GiB or more use 8,192 and 1,024.
+// SGLang (python/sglang/srt/server_args.py, commit 00550cd1). Its cache has pages of one token.
+// chunked_prefill_size is the default for GPUs with 60 to 160 GiB, max_running_requests the least one that
+// SGLang derives from the size of the cache.
+enum class SglangPolicy : uint8_t {
+  Fcfs,  // first come, first served
+  Lpm,   // longest cached prefix first
+};
+struct SglangSettings {
+  int64_t context_length = 32768;       // most tokens of a prompt and its answer
+  int64_t max_total_tokens = 0;         // of the cache; 0: the cache is endless
+  int64_t max_running_requests = 2048;  // most running sequences; stages of a pipeline share them
+  int64_t max_prefill_tokens = 16384;   // of a prefill batch
+  int64_t chunked_prefill_size = 8192;  // most prompt tokens of a step; -1: prompts are not cut
+  bool enable_mixed_chunk = false;      // prefill batches contain the decode sequences
+  SglangPolicy schedule_policy = SglangPolicy::Fcfs;
+  double schedule_conservativeness = 1;  // factor of the reserved share of an answer
+  bool disable_radix_cache = false;
+  bool disable_overlap_schedule = false;  // no step is scheduled while the previous one runs
+  friend bool operator==(const SglangSettings&, const SglangSettings&) = default;
+};
+
+// TensorRT-LLM (tensorrt_llm/llmapi/llm_args.py). enable_chunked_context is enable_chunked_prefill of its LLM
+// API; max_tokens, tokens_per_block and enable_block_reuse belong to KvCacheConfig.
+enum class CapacityPolicy : uint8_t { GuaranteedNoEvict, MaxUtilization, StaticBatch };
+enum class ChunkingPolicy : uint8_t { FirstComeFirstServed, EqualProgress };
+struct TrtllmSettings {
+  int64_t max_seq_len = 32768;     // most tokens of a prompt and its answer
+  int64_t max_batch_size = 2048;   // most sequences of a step
+  int64_t max_num_tokens = 8192;   // the token budget of a step
+  int64_t max_tokens = 0;          // of the cache; 0: the cache is endless
+  int32_t tokens_per_block = 32;   // tokens of a cache block
+  bool enable_block_reuse = true;  // prefix cache
+  CapacityPolicy capacity_scheduler_policy = CapacityPolicy::GuaranteedNoEvict;
+  bool enable_chunked_context = false;
+  ChunkingPolicy context_chunking_policy = ChunkingPolicy::FirstComeFirstServed;
+  bool disable_overlap_scheduler = false;  // no step is scheduled while the previous one runs
+  friend bool operator==(const TrtllmSettings&, const TrtllmSettings&) = default;
+};
+
+// Values without a struct belong to vLLM V1 (vllm/config/scheduler.py, cache.py). max_num_batched_tokens and
+// max_num_seqs are the defaults of EngineArgs for small GPUs; API servers on GPUs with 70 GiB or more use
+// 8,192 and 1,024.
 struct EngineSettings {
+  EngineKind engine = EngineKind::Vllm;
   int64_t max_num_batched_tokens = 2048;  // the token budget of a step
   int64_t max_num_seqs = 256;             // most running sequences
   int64_t max_model_len = 32768;          // most tokens of a prompt and its answer
@@ -31,10 +75,27 @@ struct EngineSettings {
   double watermark = 0;
   // The next step is scheduled while the previous one runs.
   bool async_scheduling = true;
+  SglangSettings sglang;
+  TrtllmSettings trtllm;
+  // The layout of the engine, for all kinds.
+  int32_t pipeline_stages = 1;  // as many steps are in flight
+  int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 
-// The first setting out of its range.
+// The first setting of the engine out of its range.
 std::optional<Problem> check_settings(const EngineSettings& settings);
+
+// Values that each kind of engine has under a name of its own.
+int64_t cache_blocks(const EngineSettings& settings);  // that sequences can use; 0: endless
+void set_cache_tokens(EngineSettings& settings, int64_t tokens);
+int32_t cache_block_size(const EngineSettings& settings);  // tokens
+bool caches_prefixes(const EngineSettings& settings);
+int64_t longest_sequence(const EngineSettings& settings);  // tokens of a prompt and its answer
+int64_t most_sequences(const EngineSettings& settings);    // running at once
+int64_t most_step_tokens(const EngineSettings& settings);
+// Steps that are scheduled and have not ended: one for each stage of a pipeline; without a pipeline two if
+// the engine schedules a step while the previous one runs (vLLM, max_concurrent_batches).
+int32_t steps_in_flight(const EngineSettings& settings);
 
 }  // namespace shardscape

@@ -9,12 +9,12 @@ namespace shardscape {
 enum class RequestEnd : uint8_t {
   Pending,  // not yet
   Finished,
-  LongerThanModel,   // prompt and output exceed max_model_len
+  LongerThanModel,   // prompt and output exceed max_model_len, context_length or max_seq_len
   LargerThanCache,   // prompt and output need more blocks than the cache has
-  LargerThanBudget,  // without chunked prefill, the prompt or its recomputation exceeds the token budget
+  LargerThanBudget,  // without chunked prefill, the prompt or its recomputation exceeds a step's tokens
   ParentRefused,     // the previous turn was refused
 };
-const char* end_text(RequestEnd end);  // "longer than max_model_len"
+const char* end_text(RequestEnd end);  // "larger than the KV cache"
 
 // Seconds from the start of the run. A refused request has an arrival only.
 struct RequestRecord {

@@ -18,6 +18,9 @@ std::optional<Problem> check(const Workload& workload, const ServiceSetup& setup
     return Problem(ProblemCode::WorkloadInvalid, std::move(where), std::move(what), std::move(accepted));
   };
   if (setup.replicas < 1) return problem("replicas", "there is no replica", "at least 1");
+  if (setup.lockstep < 1 || setup.replicas % setup.lockstep != 0)
+    return problem("replicas", grouped(setup.replicas) + " replicas in groups of " + grouped(setup.lockstep),
+                   "a multiple of the replicas that share experts");
   if (workload.requests.empty()) return problem("requests", "there is no request", "at least 1");
   if (workload.users < 0) return problem("users", grouped(workload.users) + " users", "at least 0");
   for (size_t i = 0; i < workload.requests.size(); ++i) {
@@ -34,7 +37,7 @@ std::optional<Problem> check(const Workload& workload, const ServiceSetup& setup
   return std::nullopt;
 }
 
-// A time and the number of a request or a replica.
+// A time and the number of a request or an engine.
 using Event = std::pair<double, int32_t>;
 class EventQueue {
  public:
@@ -60,13 +63,13 @@ class Simulator {
       : workload_(workload),
         setup_(setup),
         settings_(setup.engine),
-        contents_(settings_.enable_prefix_caching ? BlockContents(workload, settings_.block_size)
-                                                  : BlockContents()),
+        contents_(caches_prefixes(settings_) ? BlockContents(workload, cache_block_size(settings_))
+                                             : BlockContents()),
         records_(workload.requests.size()) {
     log_.keep_steps = setup.keep_steps;
-    engines_.reserve(static_cast<size_t>(setup.replicas));
-    for (int32_t k = 0; k < setup.replicas; ++k)
-      engines_.emplace_back(settings_, workload, contents_, records_, clock, k);
+    engines_.reserve(static_cast<size_t>(setup.replicas / setup.lockstep));
+    for (int32_t k = 0; k < setup.replicas; k += setup.lockstep)
+      engines_.emplace_back(settings_, workload, contents_, records_, clock, k, setup.lockstep);
     read_turns();
   }
 
@@ -124,16 +127,15 @@ class Simulator {
     const auto [now, request] = event;
     RequestRecord& record = records_[static_cast<size_t>(request)];
     record.arrival = now;
-    const RequestEnd refusal = VllmScheduler::refusal(settings_,
-                                                      workload_.requests[static_cast<size_t>(request)]);
-    if (refusal != RequestEnd::Pending) return refuse(request, refusal, now);
+    const RequestEnd reason = refusal(settings_, workload_.requests[static_cast<size_t>(request)]);
+    if (reason != RequestEnd::Pending) return refuse(request, reason, now);
     count_time(now);
     ++in_system_;
-    const auto replica = static_cast<int32_t>(chosen(request));
-    Engine& engine = engines_[static_cast<size_t>(replica)];
+    const int32_t replica = chosen(request), number = replica / setup_.lockstep;
+    Engine& engine = engines_[static_cast<size_t>(number)];
     const bool idle = engine.wake() == Engine::kIdle;
-    engine.submit(request, now);
-    if (idle) wakes_.push({engine.wake(), replica});
+    engine.submit(request, replica, now);
+    if (idle) wakes_.push({engine.wake(), number});
   }
 
   // The request and all turns after it end here.
@@ -155,14 +157,16 @@ class Simulator {
     if (--left == 0 && workload_.users > 0) next_of_user(now);
   }
 
-  size_t chosen(int32_t request) {
-    const size_t count = engines_.size();
-    if (setup_.router == Router::RoundRobin || count == 1) return next_replica_++ % count;
-    size_t best = 0;
+  int32_t chosen(int32_t request) {
+    const int32_t count = setup_.replicas;
+    if (setup_.router == Router::RoundRobin || count == 1)
+      return static_cast<int32_t>(next_replica_++ % static_cast<size_t>(count));
+    int32_t best = 0;
     std::pair<int64_t, int64_t> best_key;
-    for (size_t k = 0; k < count; ++k) {
-      const int64_t cached = setup_.router == Router::PrefixAware ? engines_[k].cached_blocks(request) : 0;
-      const std::pair key{-cached, engines_[k].outstanding()};
+    for (int32_t k = 0; k < count; ++k) {
+      const Engine& engine = engines_[static_cast<size_t>(k / setup_.lockstep)];
+      const int64_t cached = setup_.router == Router::PrefixAware ? engine.cached_tokens(request, k) : 0;
+      const std::pair key{-cached, engine.outstanding(k)};
       if (k == 0 || key < best_key) {
         best = k;
         best_key = key;
@@ -172,10 +176,10 @@ class Simulator {
   }
 
   void run_engine() {
-    const auto [now, replica] = wakes_.pop();
-    Engine& engine = engines_[static_cast<size_t>(replica)];
+    const auto [now, number] = wakes_.pop();
+    Engine& engine = engines_[static_cast<size_t>(number)];
     engine.run(now, log_);
-    if (engine.wake() != Engine::kIdle) wakes_.push({engine.wake(), replica});
+    if (engine.wake() != Engine::kIdle) wakes_.push({engine.wake(), number});
     if (log_.finished.empty()) return;
     count_time(now);
     in_system_ -= static_cast<int64_t>(log_.finished.size());
@@ -203,9 +207,8 @@ class Simulator {
     out.busy_seconds = log_.busy_seconds;
     out.in_system = in_system_seconds_;
     out.mean_blocks = log_.busy_seconds > 0 ? log_.block_seconds / log_.busy_seconds : 0;
-    for (const Engine& engine : engines_)
-      out.peak_blocks = std::max(out.peak_blocks, engine.blocks().peak_in_use());
-    out.usable_blocks = engines_.front().blocks().usable();
+    for (const Engine& engine : engines_) out.peak_blocks = std::max(out.peak_blocks, engine.peak_blocks());
+    out.usable_blocks = engines_.front().usable_blocks();
     return out;
   }
 

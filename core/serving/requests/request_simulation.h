@@ -25,6 +25,8 @@ struct ServiceSetup {
   int32_t replicas = 1;
   Router router = Router::RoundRobin;
   bool keep_steps = true;  // StepRecords of all steps; the memory grows with their number
+  // Consecutive replicas of a group share experts: their steps begin and end together. 1: each on its own.
+  int32_t lockstep = 1;
 };
 
 struct RequestSimulation {
@@ -33,7 +35,7 @@ struct RequestSimulation {
   std::vector<TokenGap> gaps;
   int64_t step_count = 0;
   double seconds = 0;         // from the start to the last token
-  double busy_seconds = 0;    // of steps, over all replicas
+  double busy_seconds = 0;    // of steps, over all replicas; in a pipeline of the slowest stage
   double in_system = 0;       // integral over time of the requests between arrival and last token
   double mean_blocks = 0;     // in use on a replica, over the time of its steps
   int64_t peak_blocks = 0;    // of the fullest replica

@@ -16,16 +16,17 @@ const char* wait_text(WaitReason reason) {
   return "";
 }
 
-// With async scheduling, a step that follows without a gap was scheduled when the step before it began
-// (engine.h). Every other step was scheduled when it began.
+// If the engine schedules a step while the previous one runs, a step that follows without a gap was scheduled
+// when the step before it began (engine.h). Every other step was scheduled when it began.
 RequestWaits::RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation)
     : settings_(settings) {
+  const bool overlaps = settings.pipeline_stages == 1 && steps_in_flight(settings) > 1;
   for (const StepRecord& step : simulation.steps) {
     const auto replica = static_cast<size_t>(step.replica);
     if (replica >= decisions_.size()) decisions_.resize(replica + 1);
     std::vector<Decision>& all = decisions_[replica];
     const StepRecord* before = all.empty() ? nullptr : all.back().step;
-    const bool ahead = settings.async_scheduling && before && step.begin <= before->begin + before->seconds;
+    const bool ahead = overlaps && before && step.begin <= before->begin + before->seconds;
     all.push_back({ahead ? before->begin : step.begin, &step});
   }
 }
@@ -44,10 +45,10 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
     ++out.steps;
     out.most_running = std::max<int64_t>(out.most_running, step.running);
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
-    const bool endless = settings_.num_gpu_blocks == 0;
-    if (step.running >= settings_.max_num_seqs)
+    const bool endless = cache_blocks(settings_) == 0;
+    if (step.running >= most_sequences(settings_))
       ++out.sequences;
-    else if (tokens >= settings_.max_num_batched_tokens || endless)
+    else if (tokens >= most_step_tokens(settings_) || endless)
       ++out.tokens;
     else
       ++out.blocks;

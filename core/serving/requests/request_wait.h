@@ -13,8 +13,8 @@ namespace shardscape {
 enum class WaitReason : uint8_t {
   None,
   RunningStep,  // no step was scheduled between the arrival and the start
-  Sequences,    // max_num_seqs sequences ran
-  Tokens,       // the steps had max_num_batched_tokens tokens, or no room for a prompt in one piece
+  Sequences,    // as many ran as the engine allows
+  Tokens,       // the steps had as many as the engine allows, or no room for a prompt in one piece
   Blocks,       // the free blocks did not suffice, for this request or for one before it
 };
 const char* wait_text(WaitReason reason);  // "sequences"; empty: None

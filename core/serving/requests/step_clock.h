@@ -25,6 +25,8 @@ class StepClock {
   virtual ~StepClock() = default;
   // Seconds from the start of the step to its tokens. Equal batches take equal time.
   virtual double seconds(const StepBatch& batch) = 0;
+  // Seconds of the slowest pipeline stage: the least time between two consecutive steps. At most seconds().
+  virtual double bottleneck_seconds(const StepBatch& batch) { return seconds(batch); }
 };
 
 }  // namespace shardscape

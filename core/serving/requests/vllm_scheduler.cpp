@@ -6,26 +6,6 @@
 
 namespace shardscape {
 
-const char* end_text(RequestEnd end) {
-  switch (end) {
-    case RequestEnd::Pending: return "pending";
-    case RequestEnd::Finished: return "finished";
-    case RequestEnd::LongerThanModel: return "longer than max_model_len";
-    case RequestEnd::LargerThanCache: return "larger than the KV cache";
-    case RequestEnd::LargerThanBudget: return "larger than max_num_batched_tokens without chunked prefill";
-    case RequestEnd::ParentRefused: return "the previous turn was refused";
-  }
-  return "";
-}
-
-void ScheduledStep::clear() {
-  decode_sequences = decode_context = prefill_tokens = regular = 0;
-  chunks.clear();
-  first.clear();
-  late.clear();
-  ending.clear();
-}
-
 VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& workload,
                              const BlockContents& contents, std::span<RequestRecord> records)
     : settings_(settings),
@@ -38,32 +18,69 @@ VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& wor
           std::floor(settings.watermark * static_cast<double>(settings.num_gpu_blocks)))),
       sequence_of_(workload.requests.size(), -1),
       sampled_(workload.requests.size(), 0),
-      buckets_(static_cast<size_t>(settings.block_size)) {}
-
-RequestEnd VllmScheduler::refusal(const EngineSettings& settings, const Request& request) {
-  const int64_t tokens = int64_t{request.prompt} + request.output;
-  if (tokens > settings.max_model_len) return RequestEnd::LongerThanModel;
-  // The last token of the answer is not computed.
-  const int64_t blocks = (tokens - 1 + settings.block_size - 1) / settings.block_size;
-  if (settings.num_gpu_blocks > 0 && blocks > settings.num_gpu_blocks - 1) return RequestEnd::LargerThanCache;
-  if (!settings.enable_chunked_prefill && tokens - 1 > settings.max_num_batched_tokens)
-    return RequestEnd::LargerThanBudget;
-  return RequestEnd::Pending;
+      cohorts_(settings.pipeline_stages > 1 ? static_cast<size_t>(settings.pipeline_stages) + 1 : 1) {
+  for (Cohort& cohort : cohorts_) cohort.buckets.resize(static_cast<size_t>(settings.block_size));
 }
 
 void VllmScheduler::add(int32_t request) { waiting_.add(request); }
 
-bool VllmScheduler::schedule(double now, int64_t in_flight, ScheduledStep& step) {
+bool VllmScheduler::schedule(double now, ScheduledStep& step) {
   step.clear();
+  if (pipeline()) select_cohort();
   int64_t budget = settings_.max_num_batched_tokens;
   bool preempted = false;
-  if (!schedule_fast(step, budget)) preempted = schedule_exact(step, budget, in_flight);
+  if (!schedule_fast(step, budget)) preempted = schedule_exact(step, budget);
   if (!preempted) start_waiting(now, step, budget);
+  if (step.empty()) return false;
   // Requests that end together free their blocks in the order of their start.
   const auto order = [&](int32_t request) { return at(sequence_of_[static_cast<size_t>(request)]).order; };
   std::sort(step.ending.begin(), step.ending.end(),
             [&](int32_t a, int32_t b) { return order(a) < order(b); });
-  return step.decode_sequences > 0 || !step.chunks.empty();
+  in_flight_.push_back(here_);
+  here().in_flight = true;
+  return true;
+}
+
+void VllmScheduler::arrive(std::span<const int32_t> ending) {
+  const size_t cohort = in_flight_.front();
+  in_flight_.erase(in_flight_.begin());
+  cohorts_[cohort].in_flight = std::find(in_flight_.begin(), in_flight_.end(), cohort) != in_flight_.end();
+  for (const int32_t request : ending) finish(request);
+}
+
+int64_t VllmScheduler::cached_tokens(int32_t request) const {
+  const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
+  return int64_t{blocks_.hits(request, (prompt - 1) / settings_.block_size).blocks} * settings_.block_size;
+}
+
+// The next step belongs to the largest cohort that is not in flight. The others join it.
+void VllmScheduler::select_cohort() {
+  size_t largest = cohorts_.size();
+  for (size_t i = 0; i < cohorts_.size(); ++i)
+    if (!cohorts_[i].in_flight &&
+        (largest == cohorts_.size() || cohorts_[i].decoding > cohorts_[largest].decoding))
+      largest = i;
+  here_ = largest;
+  for (size_t i = 0; i < cohorts_.size(); ++i) {
+    if (i == here_ || cohorts_[i].in_flight || cohorts_[i].decoding == 0) continue;
+    for (std::vector<int32_t>& members : cohorts_[i].buckets)
+      while (!members.empty()) postpone(members.back(), here_, 0);
+    cohorts_[i].late.clear();
+  }
+}
+
+// Moves a decode sequence that gets no token in this step to a cohort. ticks: of the cohort before its next
+// step.
+void VllmScheduler::postpone(int32_t sequence, size_t to, int64_t ticks) {
+  Sequence& s = at(sequence);
+  const int64_t done = computed(s);
+  if (!s.late) records_[static_cast<size_t>(s.request)].last_token = cohort(s).last_end;
+  leave_decode(sequence);
+  s.late = true;
+  s.cohort = static_cast<int32_t>(to);
+  s.base = done - cohorts_[to].ticks - ticks;
+  enter_decode(sequence);
+  cohorts_[to].late.push_back(sequence);
 }
 
 int64_t VllmScheduler::chunk(int64_t tokens) const {
@@ -79,12 +96,13 @@ size_t VllmScheduler::bucket(const Sequence& s) const {
 // Schedules all running sequences without a walk over them. False, and nothing changed, if the budget or the
 // blocks could run out.
 bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
-  int64_t wanted = decoding_;
+  Cohort& c = here();
+  int64_t wanted = c.decoding;
   for (const int32_t sequence : prefilling_) wanted += chunk(at(sequence).tokens - at(sequence).computed);
-  const bool decode_first = prefilling_.empty() || newest_decoding_ < at(prefilling_.front()).order;
-  if (wanted > budget && (!decode_first || decoding_ > budget)) return false;
-  const std::vector<int32_t>& crossing = buckets_[static_cast<size_t>(ticks_ % settings_.block_size)];
-  int64_t blocks = static_cast<int64_t>(crossing.size()), left = budget - decoding_;
+  const bool decode_first = prefilling_.empty() || c.newest < at(prefilling_.front()).order;
+  if (wanted > budget && (!decode_first || c.decoding > budget)) return false;
+  const std::vector<int32_t>& crossing = c.buckets[static_cast<size_t>(c.ticks % settings_.block_size)];
+  int64_t blocks = static_cast<int64_t>(crossing.size()), left = budget - c.decoding;
   for (const int32_t sequence : prefilling_) {
     const Sequence& s = at(sequence);
     const int64_t tokens = std::min(chunk(s.tokens - s.computed), left);
@@ -93,15 +111,15 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   }
   if (!blocks_.has_free(blocks)) return false;
   for (const int32_t sequence : crossing) take_blocks(sequence, 1);
-  step.decode_sequences = decoding_;
-  step.decode_context = decode_computed_ + decoding_;
-  step.regular = decoding_ - static_cast<int64_t>(late_.size());
-  for (const int32_t sequence : late_) {
-    step.late.push_back(at(sequence).request);
+  step.decode_sequences = c.decoding;
+  step.decode_context = c.decode_computed + c.decoding;
+  step.continue_since(c.last_end, c.decoding - static_cast<int64_t>(c.late.size()));
+  for (const int32_t sequence : c.late) {
+    step.continue_since(records_[static_cast<size_t>(at(sequence).request)].last_token, 1);
     at(sequence).late = false;
   }
-  late_.clear();
-  budget -= decoding_;
+  c.late.clear();
+  budget -= c.decoding;
   parts_.clear();
   for (const int32_t sequence : prefilling_) {
     const int64_t tokens = std::min(chunk(at(sequence).tokens - at(sequence).computed), budget);
@@ -116,7 +134,7 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
 }
 
 // Frees blocks for a running sequence. False if the sequence itself was preempted.
-bool VllmScheduler::make_room(int32_t sequence, int64_t blocks, int64_t in_flight, int64_t& budget) {
+bool VllmScheduler::make_room(int32_t sequence, int64_t blocks, int64_t& budget) {
   while (!blocks_.has_free(blocks)) {
     const int32_t loser = victim();
     const auto part = std::find_if(parts_.begin(), parts_.end(),
@@ -125,23 +143,25 @@ bool VllmScheduler::make_room(int32_t sequence, int64_t blocks, int64_t in_fligh
       budget += part->tokens;
       parts_.erase(part);
     }
-    preempt(loser, in_flight);
+    preempt(loser);
     if (loser == sequence) return false;
   }
   return true;
 }
 
-bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget, int64_t in_flight) {
+bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
   bool preempted = false;
+  ++walks_;
   parts_.clear();
   for (int32_t sequence = first_; sequence >= 0 && budget > 0; sequence = at(sequence).after) {
     const Sequence& s = at(sequence);
-    if (s.state == State::Drained) continue;
+    if (s.state == State::Drained || (s.state == State::Decode && cohort(s).in_flight && pipeline()))
+      continue;
     const int64_t tokens = s.state == State::Decode ? 1 : std::min(chunk(s.tokens - s.computed), budget);
     const int64_t blocks = blocks_of(computed(s) + tokens) - static_cast<int64_t>(table(sequence).size());
     if (!blocks_.has_free(blocks)) {
       preempted = true;
-      if (!make_room(sequence, blocks, in_flight, budget)) break;
+      if (!make_room(sequence, blocks, budget)) break;
     }
     take_blocks(sequence, tokens);
     parts_.push_back({sequence, tokens});
@@ -149,14 +169,12 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget, int64_t
   }
   for (const Part& part : parts_) {
     Sequence& s = at(part.sequence);
-    s.scheduled_in = ticks_;
+    s.scheduled_in = walks_;
     if (s.state != State::Decode) continue;
     ++step.decode_sequences;
     step.decode_context += computed(s) + 1;
-    if (s.late)
-      step.late.push_back(s.request);
-    else
-      ++step.regular;
+    const double since = s.late ? records_[static_cast<size_t>(s.request)].last_token : cohort(s).last_end;
+    step.continue_since(since, 1);
     s.late = false;
   }
   skip_unscheduled();
@@ -166,32 +184,37 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget, int64_t
   return preempted;
 }
 
-// Decode sequences without a token in this step fall back by one tick.
+// Decode sequences without a token in this step fall back by one tick. In a pipeline they leave the cohort
+// for one that is not in flight: the next step can schedule them.
 void VllmScheduler::skip_unscheduled() {
-  late_.clear();
+  here().late.clear();
+  size_t other = 0;
+  while (pipeline() && (other == here_ || cohorts_[other].in_flight)) ++other;
   for (int32_t sequence = first_; sequence >= 0; sequence = at(sequence).after) {
-    Sequence& s = at(sequence);
-    if (s.state != State::Decode || s.scheduled_in == ticks_) continue;
-    leave_decode(sequence);
-    if (!s.late) records_[static_cast<size_t>(s.request)].last_token = last_end_;
-    s.late = true;
-    --s.base;
-    enter_decode(sequence);
-    late_.push_back(sequence);
-    // computed() is one token less until the tick.
+    const Sequence& s = at(sequence);
+    if (s.state != State::Decode || static_cast<size_t>(s.cohort) != here_ || s.scheduled_in == walks_)
+      continue;
+    // Without a pipeline computed() is one token less until the tick.
+    if (pipeline())
+      postpone(sequence, other, 0);
+    else
+      postpone(sequence, here_, 1);
   }
 }
 
 // All decode sequences get one more computed token.
 void VllmScheduler::tick(ScheduledStep& step) {
-  ++ticks_;
-  decode_computed_ += decoding_;
-  while (!ends_.empty() && ends_.front().tick <= ticks_) {
-    const End end = ends_.front();
-    std::pop_heap(ends_.begin(), ends_.end());
-    ends_.pop_back();
+  Cohort& c = here();
+  ++c.ticks;
+  c.decode_computed += c.decoding;
+  while (!c.ends.empty() && c.ends.front().tick <= c.ticks) {
+    const End end = c.ends.front();
+    std::pop_heap(c.ends.begin(), c.ends.end());
+    c.ends.pop_back();
     Sequence& s = at(end.sequence);
-    if (s.order != end.order || s.state != State::Decode || s.total - 1 - s.base != end.tick) continue;
+    if (s.order != end.order || static_cast<size_t>(s.cohort) != here_ || s.state != State::Decode ||
+        s.total - 1 - s.base != end.tick)
+      continue;
     leave_decode(end.sequence);
     s.state = State::Drained;
     s.computed = s.total - 1;
@@ -224,37 +247,43 @@ void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& ste
   if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
   if (s.computed < s.tokens) return;
   prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
-  (s.tokens == s.prompt ? step.first : step.late).push_back(s.request);
+  s.cohort = static_cast<int32_t>(here_);
+  if (s.tokens == s.prompt)
+    step.first.push_back(s.request);
+  else
+    step.continue_since(records_[static_cast<size_t>(s.request)].last_token, 1);
   if (s.tokens + 1 == s.total) {
     s.state = State::Drained;
     step.ending.push_back(s.request);
     return;
   }
-  s.base = s.computed - ticks_;
+  s.base = s.computed - here().ticks;
   s.state = State::Decode;
-  newest_decoding_ = std::max(newest_decoding_, s.order);
   enter_decode(sequence);
 }
 
 void VllmScheduler::enter_decode(int32_t sequence) {
   Sequence& s = at(sequence);
-  std::vector<int32_t>& members = buckets_[bucket(s)];
+  Cohort& c = cohort(s);
+  std::vector<int32_t>& members = c.buckets[bucket(s)];
   s.place = static_cast<int32_t>(members.size());
   members.push_back(sequence);
-  ++decoding_;
-  decode_computed_ += s.base + ticks_;
-  ends_.push_back({s.total - 1 - s.base, s.order, sequence});
-  std::push_heap(ends_.begin(), ends_.end());
+  ++c.decoding;
+  c.decode_computed += s.base + c.ticks;
+  c.newest = std::max(c.newest, s.order);
+  c.ends.push_back({s.total - 1 - s.base, s.order, sequence});
+  std::push_heap(c.ends.begin(), c.ends.end());
 }
 
 void VllmScheduler::leave_decode(int32_t sequence) {
   Sequence& s = at(sequence);
-  std::vector<int32_t>& members = buckets_[bucket(s)];
+  Cohort& c = cohort(s);
+  std::vector<int32_t>& members = c.buckets[bucket(s)];
   members[static_cast<size_t>(s.place)] = members.back();
   at(members.back()).place = s.place;
   members.pop_back();
-  --decoding_;
-  decode_computed_ -= s.base + ticks_;
+  --c.decoding;
+  c.decode_computed -= s.base + c.ticks;
 }
 
 void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budget) {
@@ -319,16 +348,20 @@ void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tok
 }
 
 int32_t VllmScheduler::victim() const {
-  if (settings_.policy == SchedulingPolicy::Fcfs) return last_;
-  int32_t worst = first_;
-  for (int32_t sequence = first_; sequence >= 0; sequence = sequences_[static_cast<size_t>(sequence)].after)
-    if (waiting_.later(sequences_[static_cast<size_t>(sequence)].request,
-                       sequences_[static_cast<size_t>(worst)].request))
-      worst = sequence;
+  const auto sequence = [&](int32_t number) -> const Sequence& {
+    return sequences_[static_cast<size_t>(number)];
+  };
+  // In a pipeline a sequence could start again before its last token arrives. It keeps its blocks.
+  const auto stays = [&](int32_t number) { return pipeline() && sequence(number).state == State::Drained; };
+  int32_t worst = last_;
+  while (stays(worst)) worst = sequence(worst).before;
+  if (settings_.policy == SchedulingPolicy::Fcfs) return worst;
+  for (int32_t i = last_; i >= 0; i = sequence(i).before)
+    if (!stays(i) && waiting_.later(sequence(i).request, sequence(worst).request)) worst = i;
   return worst;
 }
 
-void VllmScheduler::preempt(int32_t sequence, int64_t in_flight) {
+void VllmScheduler::preempt(int32_t sequence) {
   Sequence& s = at(sequence);
   const int32_t request = s.request;
   const auto i = static_cast<size_t>(request);
@@ -341,14 +374,14 @@ void VllmScheduler::preempt(int32_t sequence, int64_t in_flight) {
       prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
       break;
     case State::Decode:
-      if (!s.late) record.last_token = last_end_;
+      if (!s.late) record.last_token = cohort(s).last_end;
       sampled_[i] = static_cast<int32_t>(done) - s.prompt + 1;
       leave_decode(sequence);
       break;
     case State::Drained: sampled_[i] = s.total - s.prompt; break;
   }
   // Blocks whose last token is in flight are not final.
-  if (s.state != State::Prefill && done % size == 0 && done > s.tokens && in_flight == 0)
+  if (s.state != State::Prefill && done % size == 0 && done > s.tokens && !cohort(s).in_flight)
     blocks_.publish(request, table(sequence), static_cast<int32_t>(done / size - 1),
                     static_cast<int32_t>(done / size));
   leave(sequence, std::numeric_limits<int32_t>::max());

@@ -5,29 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "serving/requests/engine_settings.h"
 #include "serving/requests/kv_blocks.h"
-#include "serving/requests/request.h"
-#include "serving/requests/request_record.h"
-#include "serving/requests/step_clock.h"
+#include "serving/requests/scheduler.h"
 #include "serving/requests/waiting_queue.h"
 
 namespace shardscape {
-
-// One step as the scheduler decided it. The vectors keep their memory from step to step.
-struct ScheduledStep {
-  int64_t decode_sequences = 0, decode_context = 0, prefill_tokens = 0;
-  std::vector<PrefillChunk> chunks;
-  std::vector<int32_t> first;   // requests that get their first token
-  std::vector<int32_t> late;    // that get a token, but got none in the step before
-  std::vector<int32_t> ending;  // that get their last token
-  int64_t regular = 0;          // decode sequences that also got a token in the step before
-  int64_t sampled() const {
-    return regular + static_cast<int64_t>(first.size()) + static_cast<int64_t>(late.size());
-  }
-  StepBatch batch() const { return {decode_sequences, decode_context, chunks, sampled()}; }
-  void clear();
-};
 
 // The rules of a step:
 // 1. Running sequences in the order of their start, then waiting requests, share the token budget. There is
@@ -43,29 +25,25 @@ struct ScheduledStep {
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
 // token arrives. Answers end at their recorded length, so no token is computed in vain.
 //
+// A pipeline has one step in flight for each stage. A sequence whose token is in flight is not scheduled, so
+// the sequences of a step form a cohort that returns when the step has ended. Requests that start join the
+// cohort of the step. Chunks of a prompt follow each other in consecutive steps.
+//
 // A step costs constant time plus time for sequences that prefill, start, end or need a block: decode
 // sequences advance by one shared counter. Steps that run short of blocks or budget walk over all sequences.
-class VllmScheduler {
+class VllmScheduler final : public Scheduler {
  public:
-  // All arguments outlive the scheduler. The scheduler writes scheduled, cached, chunks and
-  // preemptions of records.
   VllmScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
                 std::span<RequestRecord> records);
 
-  // Why a request can never run.
-  static RequestEnd refusal(const EngineSettings& settings, const Request& request);
+  void add(int32_t request) override;
+  bool schedule(double now, ScheduledStep& step) override;
+  void set_end(double end) override { here().last_end = end; }
+  void arrive(std::span<const int32_t> ending) override;
 
-  void add(int32_t request);
-  // Decides on the next step. in_flight: steps whose tokens have not arrived. False: nothing can run.
-  bool schedule(double now, int64_t in_flight, ScheduledStep& step);
-  // The tokens of the scheduled step arrive at `end`.
-  void set_end(double end) { last_end_ = end; }
-  // The last token of a request has arrived.
-  void finish(int32_t request);
-
-  int64_t running() const { return running_; }
-  int64_t waiting() const { return waiting_.size(); }
-  const KvBlocks& blocks() const { return blocks_; }
+  int64_t running() const override { return running_; }
+  int64_t cached_tokens(int32_t request) const override;
+  CacheUse cache() const override { return {blocks_.in_use(), blocks_.peak_in_use(), blocks_.usable()}; }
 
  private:
   enum class State : uint8_t { Prefill, Decode, Drained };
@@ -74,11 +52,12 @@ class VllmScheduler {
     int32_t prompt = 0, total = 0;    // tokens; total: with the whole answer
     int32_t tokens = 0;               // to compute before the next new token
     int32_t computed = 0;             // in Prefill
-    int64_t base = 0;                 // in Decode: computed tokens are base + ticks_
+    int64_t base = 0;                 // in Decode: computed tokens are base + ticks of the cohort
     int64_t order = 0;                // of the start
-    int64_t scheduled_in = -1;        // the tick of the last walk that scheduled it
+    int64_t scheduled_in = -1;        // the number of the last walk that scheduled it
     int32_t before = -1, after = -1;  // running sequences in the order of their start
     int32_t place = 0;                // in its bucket
+    int32_t cohort = 0;               // in Decode and Drained
     State state = State::Prefill;
     bool late = false;  // in Decode, but without a token in the last step
   };
@@ -91,10 +70,24 @@ class VllmScheduler {
     int32_t sequence = 0;
     bool operator<(const End& other) const { return tick > other.tick; }  // the earliest is on top
   };
+  // Decode sequences that advance together. `ticks` counts their steps. A sequence needs a block when its
+  // computed tokens fill the last one; then ticks modulo block_size is the number of its bucket.
+  struct Cohort {
+    int64_t ticks = 0, decoding = 0, decode_computed = 0, newest = -1;
+    std::vector<std::vector<int32_t>> buckets;
+    std::vector<End> ends;  // heap; entries of preempted or delayed sequences are checked when they surface
+    std::vector<int32_t> late;
+    double last_end = 0;  // of its last step
+    bool in_flight = false;
+  };
   Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
   KvBlocks::Table& table(int32_t sequence) { return tables_[static_cast<size_t>(sequence)]; }
+  Cohort& here() { return cohorts_[here_]; }
+  Cohort& cohort(const Sequence& s) { return cohorts_[static_cast<size_t>(s.cohort)]; }
+  const Cohort& cohort(const Sequence& s) const { return cohorts_[static_cast<size_t>(s.cohort)]; }
+  bool pipeline() const { return cohorts_.size() > 1; }
   int64_t computed(const Sequence& s) const {
-    return s.state == State::Prefill ? s.computed : s.base + ticks_;
+    return s.state == State::Prefill ? s.computed : s.base + cohort(s).ticks;
   }
   int64_t blocks_of(int64_t tokens) const {
     return (tokens + settings_.block_size - 1) / settings_.block_size;
@@ -104,15 +97,18 @@ class VllmScheduler {
 
   bool schedule_fast(ScheduledStep& step, int64_t& budget);
   // True if a sequence was preempted.
-  bool schedule_exact(ScheduledStep& step, int64_t& budget, int64_t in_flight);
-  bool make_room(int32_t sequence, int64_t blocks, int64_t in_flight, int64_t& budget);
+  bool schedule_exact(ScheduledStep& step, int64_t& budget);
+  bool make_room(int32_t sequence, int64_t blocks, int64_t& budget);
+  void select_cohort();
+  void postpone(int32_t sequence, size_t to, int64_t ticks);
   void skip_unscheduled();
   void tick(ScheduledStep& step);
   void start_waiting(double now, ScheduledStep& step, int64_t budget);
   void start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step);
   void take_blocks(int32_t sequence, int64_t tokens);
   void prefill(int32_t sequence, int64_t tokens, ScheduledStep& step);
-  void preempt(int32_t sequence, int64_t in_flight);
+  void preempt(int32_t sequence);
+  void finish(int32_t request);
   int32_t victim() const;
   void enter_decode(int32_t sequence);
   void leave_decode(int32_t sequence);
@@ -134,15 +130,12 @@ class VllmScheduler {
   int32_t first_ = -1, last_ = -1;    // running sequences
   int64_t running_ = 0, started_ = 0;
 
-  // Decode: ticks_ counts steps. A sequence needs a block when its computed tokens fill the last one; then
-  // ticks_ modulo block_size is the number of its bucket.
-  int64_t ticks_ = 0, decoding_ = 0, decode_computed_ = 0, newest_decoding_ = -1;
-  std::vector<std::vector<int32_t>> buckets_;
-  std::vector<End> ends_;  // heap; entries of preempted or delayed sequences are checked when they surface
-  std::vector<int32_t> late_;
+  std::vector<Cohort> cohorts_;    // of a pipeline: one for each stage, and one for postponed sequences
+  size_t here_ = 0;                // the cohort of the scheduled step
+  std::vector<size_t> in_flight_;  // cohorts of the steps in flight, the oldest first
+  int64_t walks_ = 0;
   std::vector<int32_t> prefilling_;  // in the order of their start
   std::vector<Part> parts_;          // of an exact step
-  double last_end_ = 0;
   // The refused head of the waiting requests is tried again when blocks are released or prompts are cached.
   int64_t changes_ = 0;
   int32_t refused_ = -1;

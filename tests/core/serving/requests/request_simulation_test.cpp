@@ -30,6 +30,115 @@ ServiceSetup setup_of(const RequestCase& c, uint64_t seed) {
   return setup;
 }
 
+void shrink_cache(EngineSettings& s) {
+  switch (s.engine) {
+    case EngineKind::Vllm: s.num_gpu_blocks = std::max<int64_t>(2, 1 + s.num_gpu_blocks / 3); break;
+    case EngineKind::Sglang: s.sglang.max_total_tokens = s.sglang.max_total_tokens / 3; break;
+    case EngineKind::Trtllm:
+      s.trtllm.max_tokens = std::max<int64_t>(s.trtllm.tokens_per_block, s.trtllm.max_tokens / 3);
+      break;
+  }
+}
+
+// The stages of a pipeline have equal times.
+class StagesClock : public LinearClock {
+ public:
+  explicit StagesClock(int stages) : stages_(stages) {}
+  double bottleneck_seconds(const StepBatch& batch) override { return seconds(batch) / stages_; }
+
+ private:
+  int stages_;
+};
+
+// Two stages of one second each, for any batch.
+class TwoStages : public StepClock {
+ public:
+  double seconds(const StepBatch&) override { return 2; }
+  double bottleneck_seconds(const StepBatch&) override { return 1; }
+};
+
+struct Totals {
+  int64_t refused = 0, cached = 0, preemptions = 0;
+};
+
+// Of the requests: order of their times, Little's law, gaps. Empty: all hold.
+QString broken_request(const RequestCase& c, const RequestSimulation& r, Totals& totals) {
+  int64_t gaps = 0, tokens = 0;
+  double system = 0, between = 0, seconds = 0;
+  for (size_t i = 0; i < r.requests.size(); ++i) {
+    const RequestRecord& record = r.requests[i];
+    const Request& request = c.workload.requests[i];
+    if (record.end == RequestEnd::Pending) return "a request has no end";
+    if (record.end != RequestEnd::Finished) {
+      ++totals.refused;
+      continue;
+    }
+    if (!(record.arrival <= record.scheduled && record.scheduled < record.first_token))
+      return "the times of a request have another order";
+    if (request.output == 1 ? record.last_token != record.first_token
+                            : record.last_token <= record.first_token)
+      return "the last token is not after the first one";
+    if (record.cached >= request.prompt) return "a whole prompt is cached";
+    totals.cached += record.cached;
+    totals.preemptions += record.preemptions;
+    gaps += request.output - 1;
+    system += record.last_token - record.arrival;
+    between += record.last_token - record.first_token;
+  }
+  // Little's law, as an identity: the integral of the number in the system is the sum of the times.
+  if (!close(r.in_system, system, 1e-9) && system != 0) return "Little's law does not hold";
+  for (const TokenGap& gap : r.gaps) {
+    tokens += gap.tokens;
+    seconds += gap.seconds * static_cast<double>(gap.tokens);
+  }
+  if (tokens != gaps) return "other number of gaps";
+  if (std::abs(seconds - between) > 1e-9 * between + 1e-9) return "the gaps have another sum";
+  return {};
+}
+
+// Of the steps: budgets, the cache, their order on a replica, and tokens that are computed once.
+QString broken_step(const RequestCase& c, const ServiceSetup& setup, const RequestSimulation& r) {
+  const EngineSettings& s = c.settings;
+  int64_t prompt = 0, gaps = 0, preemptions = 0, prefill = 0, decode = 0;
+  for (size_t i = 0; i < r.requests.size(); ++i) {
+    if (r.requests[i].end != RequestEnd::Finished) continue;
+    prompt += c.workload.requests[i].prompt - r.requests[i].cached;
+    gaps += c.workload.requests[i].output - 1;
+    preemptions += r.requests[i].preemptions;
+  }
+  const bool sglang = s.engine == EngineKind::Sglang;
+  std::vector<double> end(static_cast<size_t>(setup.replicas), 0);
+  for (const StepRecord& step : r.steps) {
+    const int64_t tokens = step.prefill_tokens + (sglang ? 0 : step.decode_sequences);
+    if (tokens > most_step_tokens(s) && !(sglang && s.sglang.chunked_prefill_size < 0))
+      return "a step exceeds its budget";
+    if (step.prefill_tokens + step.decode_sequences <= 0) return "a step is empty";
+    if (sglang && !s.sglang.enable_mixed_chunk && step.prefill_tokens > 0 && step.decode_sequences > 0)
+      return "prefill and decode share a step";
+    if (step.decode_sequences > most_sequences(s)) return "too many sequences";
+    if (step.blocks > cache_blocks(s)) return "the cache exceeds its capacity";
+    double& last = end[static_cast<size_t>(step.replica)];
+    if (step.begin + step.seconds < last || (s.pipeline_stages == 1 && step.begin < last))
+      return "steps of a replica overlap";
+    last = step.begin + step.seconds;
+    prefill += step.prefill_tokens;
+    decode += step.decode_sequences;
+  }
+  // Without preemption every token is computed once; with it, at least once.
+  if (preemptions == 0 && (prefill != prompt || decode != gaps)) return "a token is not computed once";
+  if (s.engine == EngineKind::Vllm && s.policy == SchedulingPolicy::Fcfs && prefill + decode < prompt + gaps)
+    return "a token is not computed";
+  if (static_cast<int64_t>(r.steps.size()) != r.step_count) return "other number of steps";
+  if (r.peak_blocks > r.usable_blocks) return "the cache exceeds its capacity";
+  return {};
+}
+
+QString broken_property(const RequestCase& c, const ServiceSetup& setup, const RequestSimulation& r,
+                        Totals& totals) {
+  const QString found = broken_request(c, r, totals);
+  return found.isEmpty() ? broken_step(c, setup, r) : found;
+}
+
 // One sequence at a time, steps of a constant time, no look-ahead.
 ServiceSetup single_server(int64_t sequences) {
   ServiceSetup setup;
@@ -73,65 +182,43 @@ class RequestSimulationTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void random_runs_keep_their_properties_data() {
+    QTest::addColumn<int>("engine");
+    QTest::addColumn<int>("stages");
+    QTest::addColumn<int>("lockstep");
+    for (int engine = 0; engine < 3; ++engine)
+      for (const int stages : {1, 2, 4})
+        for (const int lockstep : {1, 3})
+          QTest::addRow("%s, %d stages, %d together", engine_name(static_cast<EngineKind>(engine)), stages,
+                        lockstep)
+              << engine << stages << lockstep;
+  }
   void random_runs_keep_their_properties() {
-    int64_t refused = 0;
-    for (uint64_t seed = 0; seed < 600; ++seed) {
+    QFETCH(int, engine);
+    QFETCH(int, stages);
+    QFETCH(int, lockstep);
+    Totals totals;
+    for (uint64_t seed = 0; seed < 400; ++seed) {
       RequestCase c = random_case(seed);
+      use_engine(c, static_cast<EngineKind>(engine), seed);
       // In every fourth case some requests do not fit.
-      if (seed % 4 == 0) c.settings.num_gpu_blocks = 1 + c.settings.num_gpu_blocks / 3;
-      if (c.settings.num_gpu_blocks < 2) continue;
-      const ServiceSetup setup = setup_of(c, seed);
-      LinearClock clock;
+      if (seed % 4 == 0) shrink_cache(c.settings);
+      c.settings.pipeline_stages = stages;
+      c.settings.attention_dp = lockstep;
+      ServiceSetup setup = setup_of(c, seed);
+      setup.lockstep = lockstep;
+      if (lockstep > 1) setup.replicas = lockstep;
+      StagesClock clock(stages);
       const RequestSimulation r = run(c.workload, setup, clock);
-      int64_t prompt = 0, gaps = 0, preemptions = 0;
-      double system = 0, between = 0;
-      for (size_t i = 0; i < r.requests.size(); ++i) {
-        const RequestRecord& record = r.requests[i];
-        const Request& request = c.workload.requests[i];
-        QVERIFY(record.end != RequestEnd::Pending);
-        if (record.end != RequestEnd::Finished) {
-          ++refused;
-          continue;
-        }
-        QVERIFY(record.arrival <= record.scheduled && record.scheduled < record.first_token);
-        QVERIFY(request.output == 1 ? record.last_token == record.first_token
-                                    : record.last_token > record.first_token);
-        QVERIFY(record.cached < request.prompt);
-        prompt += request.prompt - record.cached;
-        gaps += request.output - 1;
-        preemptions += record.preemptions;
-        system += record.last_token - record.arrival;
-        between += record.last_token - record.first_token;
-      }
-      // Little's law, as an identity: the integral of the number in the system is the sum of the times.
-      QVERIFY(close(r.in_system, system, 1e-9) || system == 0);
-      int64_t tokens = 0;
-      double seconds = 0;
-      for (const TokenGap& gap : r.gaps) {
-        tokens += gap.tokens;
-        seconds += gap.seconds * static_cast<double>(gap.tokens);
-      }
-      QCOMPARE(tokens, gaps);
-      QVERIFY(std::abs(seconds - between) <= 1e-9 * between + 1e-12);
-      int64_t prefill = 0, decode = 0;
-      std::vector<double> busy(3, 0);
-      for (const StepRecord& step : r.steps) {
-        QVERIFY(step.prefill_tokens + step.decode_sequences <= c.settings.max_num_batched_tokens);
-        QVERIFY(step.prefill_tokens + step.decode_sequences > 0);
-        QVERIFY(step.decode_sequences <= c.settings.max_num_seqs);
-        QVERIFY(step.blocks <= c.settings.num_gpu_blocks - 1);
-        QVERIFY(step.begin >= busy[static_cast<size_t>(step.replica)]);
-        busy[static_cast<size_t>(step.replica)] = step.begin + step.seconds;
-        prefill += step.prefill_tokens;
-        decode += step.decode_sequences;
-      }
-      // Without preemption every token is computed once; with it, at least once.
-      QVERIFY(preemptions > 0 || (prefill == prompt && decode == gaps));
-      QVERIFY(prefill + decode >= prompt + gaps || c.settings.policy == SchedulingPolicy::Priority);
-      QCOMPARE(static_cast<int64_t>(r.steps.size()), r.step_count);
-      QVERIFY(r.peak_blocks <= r.usable_blocks);
+      const QString found = broken_property(c, setup, r, totals);
+      QVERIFY2(found.isEmpty(),
+               qPrintable(QString("seed %1, %2: %3")
+                              .arg(seed)
+                              .arg(QString::fromStdString(settings_text(c.settings)), found)));
     }
-    QVERIFY(refused > 100);
+    QVERIFY2(totals.refused > 100 && totals.cached > 10000,
+             qPrintable(QString("%1 %2").arg(totals.refused).arg(totals.cached)));
+    QVERIFY2(totals.preemptions > 20, qPrintable(QString::number(totals.preemptions)));
   }
 
   // A token needs its whole prompt: with chunks of `budget`, at least so many steps before it.
@@ -282,9 +369,69 @@ class RequestSimulationTest : public QObject {
     QCOMPARE(replicas(Router::PrefixAware), (QList<int>{0, 1, 1, 0, 0}));
   }
 
+  // Two stages of one second each. The second prompt starts when the first stage is free; from then on both
+  // sequences get a token every two seconds. Together they would have the times of the first one.
+  void a_pipeline_has_a_step_for_each_stage_data() {
+    QTest::addColumn<int>("engine");
+    for (int engine = 0; engine < 3; ++engine)
+      QTest::addRow("%s", engine_name(static_cast<EngineKind>(engine))) << engine;
+  }
+  void a_pipeline_has_a_step_for_each_stage() {
+    QFETCH(int, engine);
+    ServiceSetup setup;
+    setup.engine.engine = static_cast<EngineKind>(engine);
+    setup.engine.pipeline_stages = 2;
+    setup.engine.max_num_batched_tokens = setup.engine.trtllm.max_num_tokens = 100;
+    setup.engine.sglang.chunked_prefill_size = 100;
+    TwoStages clock;
+    RequestSimulation r = run(workload({request(0, 100, 3), request(0, 100, 3)}), setup, clock);
+    QCOMPARE(r.requests[0].first_token, 2.0);
+    QCOMPARE(r.requests[0].last_token, 6.0);
+    QCOMPARE(r.requests[1].first_token, 3.0);
+    QCOMPARE(r.requests[1].last_token, 7.0);
+    QCOMPARE(r.busy_seconds, 6.0);
+    QCOMPARE(prefill_tokens(r), (std::vector<int>{100, 100, 0, 0, 0, 0}));
+    QCOMPARE(decode_sequences(r), (std::vector<int>{0, 0, 1, 1, 1, 1}));
+    for (const TokenGap& gap : r.gaps) QCOMPARE(gap.seconds, 2.0);
+    // Requests that fit into one step stay together.
+    r = run(workload({request(0, 50, 3), request(0, 50, 3)}), setup, clock);
+    QCOMPARE(decode_sequences(r), (std::vector<int>{0, 2, 2}));
+    QCOMPARE(r.requests[1].last_token, 6.0);
+    // Chunks of a prompt follow each other without waiting for the end of the pipeline.
+    setup.engine.trtllm.enable_chunked_context = true;
+    setup.engine.max_num_batched_tokens = setup.engine.trtllm.max_num_tokens = 96;
+    setup.engine.sglang.chunked_prefill_size = 96;
+    r = run(workload({request(0, 192, 1)}), setup, clock);
+    QCOMPARE(prefill_tokens(r), (std::vector<int>{96, 96}));
+    QCOMPARE(r.requests[0].first_token, 3.0);
+  }
+
+  // Steps of 1 s and 10 ms per token. The first replica reads 100 tokens, the second 10: both steps last 2 s.
+  void replicas_that_share_experts_step_together() {
+    ServiceSetup setup;
+    setup.replicas = setup.lockstep = 2;
+    setup.engine.async_scheduling = false;
+    LinearClock clock(1, 0.01, 0);
+    Workload w = workload({request(0, 100, 2), request(0, 10, 3), request(2.5, 100, 1)});
+    RequestSimulation r = run(w, setup, clock);
+    QCOMPARE(r.requests[0].first_token, 2.0);
+    QCOMPARE(r.requests[1].first_token, 2.0);
+    QCOMPARE(r.requests[0].last_token, 3.01);
+    // The third request arrives at the first replica in the second step. The next step lasts 2 s for both.
+    QCOMPARE(r.requests[2].replica, 0);
+    QCOMPARE(r.requests[2].scheduled, 3.01);
+    QCOMPARE(r.requests[1].last_token, 5.01);
+    QCOMPARE(r.steps.size(), size_t{6});
+    setup.lockstep = 1;
+    r = run(w, setup, clock);
+    QCOMPARE(r.requests[1].first_token, 1.1);
+    QCOMPARE(r.requests[2].scheduled, 3.01);
+    QVERIFY(r.requests[1].last_token < 3.2);
+  }
+
   void impossible_input_is_refused_data() {
     QTest::addColumn<int>("row");
-    for (int row = 0; row < 7; ++row) QTest::addRow("%d", row) << row;
+    for (int row = 0; row < 8; ++row) QTest::addRow("%d", row) << row;
   }
   void impossible_input_is_refused() {
     QFETCH(int, row);
@@ -297,6 +444,7 @@ class RequestSimulationTest : public QObject {
     if (row == 4) w.users = -1;
     if (row == 5) setup.replicas = 0;
     if (row == 6) setup.engine.block_size = 0;
+    if (row == 7) setup.lockstep = 2;  // of one replica
     LinearClock clock;
     const auto result = simulate_requests(w, setup, clock);
     QVERIFY(std::holds_alternative<Problem>(result));

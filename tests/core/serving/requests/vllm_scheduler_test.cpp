@@ -24,17 +24,6 @@ RequestSimulation run(const EngineSettings& settings, std::vector<Request> reque
   return simulated(workload(std::move(requests)), settings, clock);
 }
 
-std::vector<int> prefill_tokens(const RequestSimulation& run) {
-  std::vector<int> out;
-  for (const StepRecord& step : run.steps) out.push_back(step.prefill_tokens);
-  return out;
-}
-std::vector<int> decode_sequences(const RequestSimulation& run) {
-  std::vector<int> out;
-  for (const StepRecord& step : run.steps) out.push_back(step.decode_sequences);
-  return out;
-}
-
 }  // namespace
 
 class VllmSchedulerTest : public QObject {

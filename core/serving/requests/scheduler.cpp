@@ -1,0 +1,78 @@
+#include "serving/requests/scheduler.h"
+
+#include "serving/requests/sglang_scheduler.h"
+#include "serving/requests/trtllm_scheduler.h"
+#include "serving/requests/vllm_scheduler.h"
+
+namespace shardscape {
+
+const char* end_text(RequestEnd end) {
+  switch (end) {
+    case RequestEnd::Pending: return "pending";
+    case RequestEnd::Finished: return "finished";
+    case RequestEnd::LongerThanModel: return "longer than the longest sequence";
+    case RequestEnd::LargerThanCache: return "larger than the KV cache";
+    case RequestEnd::LargerThanBudget: return "larger than a step without chunked prefill";
+    case RequestEnd::ParentRefused: return "the previous turn was refused";
+  }
+  return "";
+}
+
+void ScheduledStep::continue_since(double since, int64_t sequences) {
+  if (sequences == 0) return;
+  continued_sequences += sequences;
+  if (!continued.empty() && continued.back().since == since)
+    continued.back().sequences += sequences;
+  else
+    continued.push_back({since, sequences});
+}
+
+void ScheduledStep::clear() {
+  decode_sequences = decode_context = prefill_tokens = continued_sequences = 0;
+  chunks.clear();
+  first.clear();
+  continued.clear();
+  ending.clear();
+}
+
+std::unique_ptr<Scheduler> make_scheduler(const EngineSettings& settings, const Workload& workload,
+                                          const BlockContents& contents, std::span<RequestRecord> records) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return std::make_unique<VllmScheduler>(settings, workload, contents, records);
+    case EngineKind::Sglang: return std::make_unique<SglangScheduler>(settings, workload, contents, records);
+    case EngineKind::Trtllm: return std::make_unique<TrtllmScheduler>(settings, workload, contents, records);
+  }
+  return nullptr;
+}
+
+RequestEnd refusal(const EngineSettings& settings, const Request& request) {
+  const int64_t tokens = int64_t{request.prompt} + request.output;
+  if (tokens > longest_sequence(settings)) return RequestEnd::LongerThanModel;
+  // Tokens that must fit into the cache, and tokens that one step must be able to compute.
+  int64_t stored = 0, step = 0, budget = 0;
+  switch (settings.engine) {
+    case EngineKind::Vllm:
+      stored = tokens - 1;  // the last token of the answer is not computed
+      // A preempted request computes its answer again.
+      step = settings.enable_chunked_prefill ? 0 : tokens - 1;
+      budget = settings.max_num_batched_tokens;
+      break;
+    case EngineKind::Sglang:
+      stored = tokens + 2;  // admission keeps one token free, and demands more than it needs
+      break;
+    case EngineKind::Trtllm: {
+      const TrtllmSettings& s = settings.trtllm;
+      stored = tokens;
+      const bool pauses = s.capacity_scheduler_policy == CapacityPolicy::MaxUtilization;
+      step = s.enable_chunked_context ? 0 : pauses ? tokens - 1 : request.prompt;
+      budget = s.max_num_tokens;
+      break;
+    }
+  }
+  const int64_t block = cache_block_size(settings), usable = cache_blocks(settings);
+  if (usable > 0 && (stored + block - 1) / block > usable) return RequestEnd::LargerThanCache;
+  if (step > budget) return RequestEnd::LargerThanBudget;
+  return RequestEnd::Pending;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,70 @@
+// What an engine asks of a scheduler: which sequences the next step computes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "serving/requests/block_contents.h"
+#include "serving/requests/engine_settings.h"
+#include "serving/requests/request.h"
+#include "serving/requests/request_record.h"
+#include "serving/requests/step_clock.h"
+
+namespace shardscape {
+
+// One step as the scheduler decided it. The vectors keep their memory from step to step.
+struct ScheduledStep {
+  // Sequences that get a token, and when they got their previous one.
+  struct Continued {
+    double since = 0;
+    int64_t sequences = 0;
+  };
+  int64_t decode_sequences = 0, decode_context = 0, prefill_tokens = 0;
+  std::vector<PrefillChunk> chunks;
+  std::vector<int32_t> first;  // requests that get their first token
+  std::vector<Continued> continued;
+  int64_t continued_sequences = 0;  // in `continued`
+  std::vector<int32_t> ending;      // requests that get their last token
+
+  StepBatch batch() const {
+    return {decode_sequences, decode_context, chunks,
+            continued_sequences + static_cast<int64_t>(first.size())};
+  }
+  void continue_since(double since, int64_t sequences);
+  bool empty() const { return decode_sequences == 0 && chunks.empty(); }
+  void clear();
+};
+
+// Blocks of the KV cache. Blocks of an endless cache: usable is 0.
+struct CacheUse {
+  int64_t in_use = 0, peak = 0, usable = 0;
+};
+
+// Steps end in the order in which they are scheduled.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  virtual void add(int32_t request) = 0;
+  // Decides on the next step. False: nothing can run.
+  virtual bool schedule(double now, ScheduledStep& step) = 0;
+  // The tokens of the step that schedule() returned arrive at `end`.
+  virtual void set_end(double end) = 0;
+  // The oldest step in flight has ended. `ending`: its requests that got their last token.
+  virtual void arrive(std::span<const int32_t> ending) = 0;
+
+  virtual int64_t running() const = 0;  // sequences that have started and hold cache blocks
+  virtual int64_t cached_tokens(int32_t request) const = 0;  // of the prompt
+  virtual CacheUse cache() const = 0;
+};
+
+// All references outlive the scheduler. Schedulers write scheduled, cached, chunks, preemptions and the last
+// token of preempted requests to `records`.
+std::unique_ptr<Scheduler> make_scheduler(const EngineSettings& settings, const Workload& workload,
+                                          const BlockContents& contents, std::span<RequestRecord> records);
+
+// Why an engine can never run a request; Pending if it can.
+RequestEnd refusal(const EngineSettings& settings, const Request& request);
+
+}  // namespace shardscape

@@ -1,0 +1,77 @@
+// The sequences of a scheduler that walks over them in every step: their tokens, and the steps in flight.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "serving/requests/scheduler.h"
+
+namespace shardscape {
+
+struct Sequence {
+  int32_t request = -1;
+  int32_t prompt = 0, total = 0;  // tokens; total: with the whole answer
+  int32_t tokens = 0;             // to compute before the next new token
+  int32_t computed = 0;           // tokens of the steps that are scheduled
+  int32_t in_flight = 0;          // its steps
+  bool started = false;           // its first chunk is scheduled
+  double last = 0;                // when its last token arrives
+  int64_t life = 0;               // differs after each preemption
+
+  bool prefilling() const { return computed < tokens; }
+  // All tokens are scheduled. The sequence leaves when the last one arrives.
+  bool drained() const { return !prefilling() && computed == total - 1; }
+  bool decoding() const { return !prefilling() && !drained(); }
+  int32_t sampled() const { return prefilling() ? tokens - prompt : computed - prompt + 1; }
+};
+
+class SequenceTable {
+ public:
+  // Part of a step in flight.
+  struct Part {
+    int32_t sequence = 0, computed = 0;  // tokens after the step
+    int64_t life = 0;
+    bool prompt = false;  // a chunk
+  };
+  // All references outlive the table.
+  SequenceTable(const Workload& workload, std::span<RequestRecord> records);
+
+  Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
+  const Sequence& at(int32_t sequence) const { return sequences_[static_cast<size_t>(sequence)]; }
+  size_t size() const { return sequences_.size(); }  // numbers are below
+  int32_t of_request(int32_t request) const { return sequence_of_[static_cast<size_t>(request)]; }
+  int32_t output(const Sequence& s) const { return s.total - s.prompt; }
+  // Tokens of a waiting request that its first token needs: the prompt, and the answer before a preemption.
+  int32_t tokens_to_compute(int32_t request) const;
+
+  int32_t add(int32_t request);
+  void remove(int32_t sequence);
+  // The first chunk is scheduled; `cached` tokens are in the cache.
+  void start(int32_t sequence, int32_t cached, double now);
+  // Adds tokens of a sequence to a step: a chunk of its prompt, or a new token.
+  void compute(int32_t sequence, int64_t tokens, ScheduledStep& step);
+  // The sequence computes its prompt and its answer again. Tokens in flight count as part of the answer.
+  void preempt(int32_t sequence);
+
+  void launch();             // the step is complete and in flight
+  void set_end(double end);  // of the launched step
+  // The parts of the oldest step whose sequences were not preempted since.
+  std::span<const Part> arrive();
+  int64_t in_flight() const { return static_cast<int64_t>(flights_.size()); }
+
+ private:
+  const Workload* workload_;
+  std::span<RequestRecord> records_;
+  std::vector<Sequence> sequences_;
+  std::vector<int32_t> free_;
+  std::vector<int32_t> sequence_of_;  // of each request; -1: none
+  std::vector<int32_t> sampled_;      // tokens of each request before its last preemption
+  std::vector<Part> parts_;           // of the step that is being scheduled
+  std::deque<std::vector<Part>> flights_;
+  std::vector<Part> arrived_;
+  int64_t lives_ = 0;
+};
+
+}  // namespace shardscape

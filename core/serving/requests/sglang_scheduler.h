@@ -1,0 +1,112 @@
+// The scheduler of SGLang (python/sglang/srt/managers/scheduler.py, schedule_policy.py, schedule_batch.py;
+// commit 00550cd1).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "serving/requests/radix_cache.h"
+#include "serving/requests/scheduler.h"
+#include "serving/requests/sequence_table.h"
+
+namespace shardscape {
+
+// The rules of a step:
+// 1. Prefill first: if waiting requests can start, the step computes their prompts only, and the running
+//    sequences wait. enable_mixed_chunk adds the running sequences to that step.
+// 2. A prefill batch has at most chunked_prefill_size tokens. The last prompt may be cut; the rest comes
+// first
+//    in the next batch. Without chunks it has at most max_prefill_tokens, or a single longer prompt.
+// 3. A request starts if its prompt and its whole answer (at most 4,096 tokens) fit into the free and
+// evictable
+//    tokens, less the reserve: new_token_ratio times the remaining answers of the running sequences, and the
+//    whole answers of the batch. A request that does not fit stops admission until a sequence has ended.
+// 4. new_token_ratio starts at 0.7 x schedule_conservativeness (x 0.3 with data-parallel attention), and
+// falls
+//    over 600 decode steps to 0.14 of that. An idle engine resets it.
+// 5. If the next tokens of all running sequences do not fit, sequences are retracted: fewest output tokens
+//    first, then longest prompt. They join the end of the queue and compute prompt and answer again.
+//    new_token_ratio becomes the computed share of the answers that are left, with 20 more tokens each.
+// 6. The radix cache has the prompts of ended prefills, and the answers of ended requests. At least one token
+// of
+//    a prompt is computed.
+// 7. lpm sorts the queue by cached prefix, if at most 128 requests wait. Requests whose prefix of 32 tokens
+// or
+//    more is not cached, but is that of an earlier request in the queue, come last.
+//
+// A pipeline has one running batch for each stage; max_running_requests is divided among them.
+class SglangScheduler final : public Scheduler {
+ public:
+  SglangScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
+                  std::span<RequestRecord> records);
+
+  void add(int32_t request) override { waiting_.push_back(request); }
+  bool schedule(double now, ScheduledStep& step) override;
+  void set_end(double end) override { table_.set_end(end); }
+  void arrive(std::span<const int32_t> ending) override;
+
+  int64_t running() const override { return running_; }
+  int64_t cached_tokens(int32_t request) const override;
+  CacheUse cache() const override { return {in_use(), peak_, capacity_}; }
+
+ private:
+  // Cache of a sequence: its first tokens are in the radix cache, the others its own.
+  struct Held {
+    int32_t shared = 0;
+    int32_t node = RadixCache::kRoot;
+    size_t batch = 0;
+  };
+  // The running batch of a pipeline stage.
+  struct Batch {
+    std::vector<int32_t> decoding;  // in the order of their start
+    std::vector<int32_t> joining;   // the last step ends their prompts
+    int64_t sequences = 0;          // that hold cache
+    bool full = false;              // no request starts until a sequence has ended
+    bool ended = false;             // a sequence has ended since the last decode step
+    bool in_flight = false;
+  };
+  // What a prefill batch has left.
+  struct Budget {
+    double reserved = 0;  // tokens of the cache that are free but promised
+    int64_t input = 0;    // tokens
+    int64_t chunk = 0;    // tokens; no limit without chunks
+    int64_t requests = 0;
+  };
+  int64_t free_tokens() const;  // that no sequence holds
+  int64_t in_use() const { return radix_.tokens() - radix_.evictable() + own_; }
+  void take(int32_t sequence, int64_t tokens, ScheduledStep& step);
+  void drop(int32_t sequence);
+  void release(int32_t sequence, int64_t own);
+  int64_t reserved_answer(const Sequence& s) const;
+
+  bool schedule_batch(size_t number, double now, ScheduledStep& step);
+  bool prefill(size_t number, double now, ScheduledStep& step);
+  Budget prefill_budget(const Batch& batch) const;
+  void continue_chunk(size_t number, Budget& budget, ScheduledStep& step);
+  bool start_first(size_t number, double now, Budget& budget, ScheduledStep& step);
+  bool exhausted(Batch& batch, const Budget& budget) const;
+  bool decode(Batch& batch, ScheduledStep& step);
+  void retract(Batch& batch);
+  void make_progress();
+  void sort_waiting();
+
+  SglangSettings settings_;
+  const Workload* workload_;
+  SequenceTable table_;
+  RadixCache radix_, queued_;  // queued_: prompts of the queue, while it is sorted
+  int64_t capacity_;           // tokens; 0: endless
+  double first_ratio_, ratio_;
+  int64_t most_in_batch_;
+  int64_t chunk_size_;  // INT64_MAX: no chunks
+  std::deque<int32_t> waiting_;
+  std::vector<Held> held_;  // of each sequence
+  std::vector<Batch> batches_;
+  std::deque<size_t> launched_;  // batches of the steps in flight
+  size_t next_batch_ = 0;
+  int32_t chunked_ = -1;  // the sequence whose prompt is cut
+  int64_t running_ = 0, own_ = 0, peak_ = 0;
+};
+
+}  // namespace shardscape
