@@ -117,7 +117,7 @@ std::optional<SeriesCorrelation> ValidatedMetric::correlation(bool equal_load) c
     predicted.push_back(row.predicted);
   }
   SeriesCorrelation out;
-  for (const auto& [name, values] : series) {
+  for (const auto& [of_series, values] : series) {
     if (values.first.size() < kLeastRows) continue;
     const auto of = rank_correlation(values.first, values.second);
     if (!of) continue;

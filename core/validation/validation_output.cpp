@@ -112,12 +112,12 @@ std::string validation_json(const Validation& v) {
       into["precision"] = cell.precision;
     };
     const auto row_json = [&](const ValidatedRow& row) {
-      Json out = {{"row", row.name},
-                  {"measured", row.measured},
-                  {"predicted", row.predicted},
-                  {"error_percent", row.error_percent()}};
-      if (row.cell != ServedCell()) cell_json(out, row.cell);
-      return out;
+      Json entry = {{"row", row.name},
+                    {"measured", row.measured},
+                    {"predicted", row.predicted},
+                    {"error_percent", row.error_percent()}};
+      if (row.cell != ServedCell()) cell_json(entry, row.cell);
+      return entry;
     };
     Json rows = Json::array(), unmapped = Json::array();
     for (const ValidatedRow& row : metric.rows) rows.push_back(row_json(row));

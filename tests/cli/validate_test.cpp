@@ -64,6 +64,38 @@ class ValidateTest : public QObject {
     QCOMPARE(dots, 2 * 22);  // time and memory
   }
 
+  void servingPointsAreSimulated() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("set.json"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"source": "a test", "rows": [
+      {"name": "a", "model": "meta-llama/Llama-3.1-8B", "parallel": "tp1", "isl": 256, "osl": 16,
+       "concurrency": 2, "requests": 6, "request_rate": "inf", "output_tokens_per_s": 250, "gpus": 1,
+       "ttft_ms": {"mean": 20, "p50": 18, "p99": 40}, "tpot_ms": {"p50": 7}, "e2e_ms": {"p50": 130},
+       "gpu": "h100", "engine": "vllm", "precision": "bf16", "speculative": null},
+      {"name": "b", "model": "meta-llama/Llama-3.1-8B", "parallel": "tp1", "isl": 256, "osl": 16,
+       "concurrency": 2, "request_rate": "inf", "tpot_ms": {"p50": 7},
+       "gpu": null, "engine": "vllm", "precision": "bf16", "speculative": null}]})");
+    file.close();
+    const Run json = validate({path, QStringLiteral("--json")}), text = validate({path});
+    QCOMPARE(json.code, 0);
+    const QJsonObject out = QJsonDocument::fromJson(json.out).object();
+    for (const char* metric : {"ttft", "ttft_p50", "ttft_p99", "tpot", "e2e", "throughput"}) {
+      const QJsonObject of = out[QLatin1String(metric)].toObject();
+      QCOMPARE(of["rows"].toArray().size(), 1);
+      QVERIFY(of["rows"][0]["predicted"].toDouble() > 0);
+      QCOMPARE(of["cells"][0]["gpu"].toString(), QStringLiteral("h100-sxm-80gb"));
+      QCOMPARE(of["unmapped"].toArray().size(), 1);
+    }
+    QVERIFY(!out.contains("time") && !out.contains("itl") && !out.contains("capacity"));
+    QCOMPARE(out["throughput"]["unit"].toString(), QStringLiteral("tokens per second"));
+    QCOMPARE(out["ttft"]["rows"][0]["measured"].toDouble(), 0.02);
+    QVERIFY(text.out.contains("throughput, tokens per second"));
+    QVERIFY(text.out.contains("h100-sxm-80gb, llama3-8b, vllm, bf16"));
+    QVERIFY(text.out.contains("not mapped: b: the row does not name its GPU"));
+  }
+
   void filesThatAreNoSetsAreAnError() {
     QCOMPARE(validate({}).code, 2);
     const Run missing = validate({QStringLiteral("/nowhere.json")});
