@@ -66,7 +66,9 @@ class PatternReader {
       constexpr int kMostNested = 8;
       if (depth == kMostNested) return fail_at(open, "parentheses are nested too deeply");
       items(one, depth + 1);
-      if (!problem_ && !skip(')')) fail_at(open, "this parenthesis is not closed");
+      if (!problem_ && !skip(')'))
+        next() ? fail_at(at_, "a comma is missing between two kinds")
+               : fail_at(open, "this parenthesis is not closed");
     } else {
       one.push_back(name());
     }

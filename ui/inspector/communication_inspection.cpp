@@ -100,8 +100,8 @@ constexpr GroupText kGroupTexts[] = {
      "Scans of mixers see the whole sequence: these ranks share a group of heads, and each "
      "runs some heads of the group."},
     {"dp", "Data parallel (dp)",
-     "Each replica processes other samples. Their gradients are summed once per step, before the "
-     "optimizer."},
+     "Each replica processes other samples. Gradients are summed over the replicas, before the "
+     "optimizer. Where replicas share states or parameters, each gathers what the others hold."},
     {"dp_cp", "Data and context parallel (dp_cp)",
      "Replicas process other samples, and context-parallel ranks process other positions of the same "
      "samples. All of them hold the same parameters, so one collective reduces their gradients."},

@@ -554,8 +554,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::noteAdapted(const QString& model, const QStringList& changes, const QString& published) {
   const QString list = changes.join(QStringLiteral(", "));
-  const QString text = published.isEmpty()
-                           ? tr("Changed to fit %1: %2. Everything else is unchanged.").arg(model, list)
+  const QString text = published.isEmpty() ? tr("Changed to fit %1: %2.").arg(model, list)
                        : changes.isEmpty()
                            ? tr("Set to the published layout of %1: %2.").arg(model, published)
                            : tr("Set to the published layout of %1: %2. Changed to fit: %3.")

@@ -118,6 +118,7 @@ class LayerPatternTest : public QObject {
     QTest::newRow("no comma") << "a b" << 3;
     QTest::newRow("no name") << "a, *3" << 4;
     QTest::newRow("never closed") << "a, (b, c" << 4;
+    QTest::newRow("no comma in a group") << "a, (b c)" << 7;
     QTest::newRow("never opened") << "a, b)" << 5;
     QTest::newRow("empty group") << "()" << 2;
     QTest::newRow("no times") << "a*0, b" << 3;
