@@ -33,6 +33,15 @@ QString replica_text(const ParallelSpec& p) {
   return QStringLiteral("%1 = %2").arg(parts.join(QStringLiteral(" · ")), number(p.tp * p.cp * p.pp));
 }
 
+// "a multiple of 32, such as 480 or 512"
+QString nearest_multiples(int64_t gpus, int64_t replica) {
+  const int64_t below = gpus / replica * replica, above = below + replica;
+  const QString near = below == 0          ? number(above)
+                       : above > kMaxWorld ? number(below)
+                                           : GpusRow::tr("%1 or %2").arg(number(below), number(above));
+  return GpusRow::tr("a multiple of %1, such as %2").arg(number(replica), near);
+}
+
 // The degrees that divide the number, and what has to follow them.
 Fix layout_fix(const Design& design, int64_t gpus) {
   const Design fixed = fitted_to_replicas(design_on_gpus(design, gpus));
@@ -131,7 +140,7 @@ void GpusRow::apply() {
     return refuse({ProblemCode::NoLayoutForRanks,
                    kGpusField,
                    tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)).toStdString(),
-                   tr("a multiple of %1").arg(number(replica)).toStdString(),
+                   nearest_multiples(gpus, replica).toStdString(),
                    {layout_fix(design, gpus)}});
   accept();
   const QScopedValueRollback applying(applying_, true);  // the text stays as it is typed

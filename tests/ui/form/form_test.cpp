@@ -449,6 +449,7 @@ class FormTest : public FormWindowTest {
     QVERIFY(issue->isVisible());
     QVERIFY2(issue->text().contains("6 GPUs are not a multiple of tp 2 · pp 2 = 4"),
              qPrintable(issue->text()));
+    QVERIFY2(issue->text().contains("such as 4 or 8"), qPrintable(issue->text()));
     QCOMPARE(session_->design().world(), 8);
     QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
     QTRY_COMPARE(session_->design().world(), 6);
