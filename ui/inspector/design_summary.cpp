@@ -1,6 +1,7 @@
 #include "ui/inspector/design_summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/units.h"
 #include "campaign/campaign.h"
@@ -73,9 +74,13 @@ void add_run(Inspection& summary, const Report& report, const Simulation* simula
                   : missingCostTip(report.design.cluster, "price_per_hour"));
   add(Session::tr("Energy"),
       run.mwh ? text(band_text(*run.mwh, "MWh")) : missingCostTip(report.design.cluster, "board_power"));
-  for (const MissingCost& missing : missing_costs({report.design.cluster}))
-    summary.links.push_back(
-        {text(find_knob(missing.knob)->label), Session::tr("set in Cluster"), {}, text(missing.knob)});
+  for (const MissingCost& missing : missing_costs({report.design.cluster})) {
+    InspectedLink link;
+    link.label = text(find_knob(missing.knob)->label);
+    link.text = Session::tr("set in Cluster");
+    link.knob = text(missing.knob);
+    summary.links.push_back(std::move(link));
+  }
   add(Session::tr("Interruptions"), text(band_text(run.interruptions, "")));
 }
 
