@@ -15,7 +15,8 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* kKey = "explore";
 constexpr const char* kCompared = "compare";
-constexpr const char *kServing = "serving", *kTimeline = "timeline", *kBookmarks = "bookmarks";
+constexpr const char *kServing = "serving", *kTimeline = "timeline", *kBookmarks = "bookmarks",
+                     *kRequests = "requests";
 constexpr std::pair<const char*, std::optional<double> ServiceLimits::*> kLimits[] = {
     {"ttft_limit", &ServiceLimits::ttft}, {"tpot_limit", &ServiceLimits::tpot}};
 
@@ -48,6 +49,34 @@ void write_pages(json& root, const StudyPages& pages) {
   for (const auto& [key, limit] : kLimits)
     if (const auto& seconds = pages.limits.*limit) root[kServing][key] = *seconds;
   if (!pages.bookmarks.empty()) root[kTimeline][kBookmarks] = pages.bookmarks;
+  const ServiceSpec standard;
+  for (const ServiceSetting& setting : service_settings())
+    if (std::string text = setting.text(pages.service); text != setting.text(standard))
+      root[kRequests][setting.id] = std::move(text);
+}
+
+// Settings that are unknown or out of their range are lost, the others are there.
+void read_service(const json& requests, const std::string& where, Study& study) {
+  if (!requests.is_object()) {
+    study.lost = Problem{ProblemCode::DataValue, where, "the value is not an object", "settings by their id"};
+    return;
+  }
+  for (const auto& [id, text] : requests.items()) {
+    const ServiceSetting* setting = find_setting(id);
+    ServiceSpec spec = study.pages.service;
+    std::optional<Problem> problem;
+    if (!setting || !text.is_string())
+      problem = Problem{ProblemCode::DataValue, {}, "\"" + id + "\" is no setting with a text"};
+    else
+      problem = set_setting(spec, *setting, text.get<std::string>());
+    if (!problem) problem = check_spec(spec);
+    if (problem) {
+      problem->where = where;
+      study.lost = std::move(*problem);
+    } else {
+      study.pages.service = spec;
+    }
+  }
 }
 
 void read_pages(const json& root, const std::string& where, Study& study) {
@@ -66,6 +95,8 @@ void read_pages(const json& root, const std::string& where, Study& study) {
         lose(key, "seconds above 0");
     }
   }
+  if (const auto requests = root.find(kRequests); requests != root.end())
+    read_service(*requests, where + " (" + kRequests + ")", study);
   const auto timeline = root.find(kTimeline);
   if (timeline == root.end()) return;
   const json marks = timeline->is_object() ? timeline->value(kBookmarks, json::array()) : json();

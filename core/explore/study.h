@@ -11,6 +11,7 @@
 
 #include "design/design.h"
 #include "explore/result.h"
+#include "serving/service/service_spec.h"
 #include "serving/service_limits.h"
 
 namespace shardscape {
@@ -24,7 +25,8 @@ struct NamedDesign {
 struct StudyPages {
   ServiceLimits limits;  // of the page Serving
   std::vector<double>
-      bookmarks;  // of the timeline: parts of the step, ascending; a pinned step may be longer
+      bookmarks;             // of the timeline: parts of the step, ascending; a pinned step may be longer
+  ServiceSpec service = {};  // of the page Requests
   friend bool operator==(const StudyPages&, const StudyPages&) = default;
 };
 
@@ -41,8 +43,8 @@ struct Study {
 };
 
 // The JSON of a saved design (design/document.h), with the search result under "explore", a list of {"name",
-// "design"} under "compare", {"ttft_limit", "tpot_limit"} in seconds under "serving", and {"bookmarks"} under
-// "timeline".
+// "design"} under "compare", {"ttft_limit", "tpot_limit"} in seconds under "serving", {"bookmarks"} under
+// "timeline", and the settings of requests that differ from their defaults, as texts by id, under "requests".
 std::string to_json(const Study& study);
 // Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
 // Problem if the design, the result or the space is unreadable.

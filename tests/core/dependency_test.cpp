@@ -98,6 +98,7 @@ const QStringList kUiOrder{"toolkit",
                            "views/timeline",
                            "views/explore",
                            "views/serving",
+                           "views/requests",
                            "views/architecture",
                            "shell"};
 

@@ -1,5 +1,5 @@
-// A page inside a view (the serving page inside Explore). The maker of the view creates the page. A page
-// provides a picture of itself and offers designs.
+// A page inside a view (the serving and the requests page inside Explore). The maker of the view creates the
+// page. A page provides a picture of itself and offers designs.
 #pragma once
 
 #include <QWidget>
@@ -14,6 +14,9 @@ class ViewPage : public QWidget {
  public:
   using QWidget::QWidget;
   virtual Picture picture() const = 0;
+  // For pages with a picture whose view moves.
+  virtual void zoomBy(double) {}
+  virtual void fit() {}
 
  Q_SIGNALS:
   // The person makes this design the present design. what: the name of the undo step.

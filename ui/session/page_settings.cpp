@@ -22,4 +22,10 @@ void PageSettings::setBookmarks(std::vector<double> bookmarks) {
   set(std::move(pages));
 }
 
+void PageSettings::setService(const ServiceSpec& service) {
+  StudyPages pages = pages_;
+  pages.service = service;
+  set(std::move(pages));
+}
+
 }  // namespace shardscape::ui

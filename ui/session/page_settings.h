@@ -1,5 +1,5 @@
 // What a person sets on pages of the window and the document keeps: limits of serving, bookmarks of the
-// timeline. Undo does not cover these settings.
+// timeline, settings of requests. Undo does not cover these settings.
 #pragma once
 
 #include <QObject>
@@ -16,6 +16,7 @@ class PageSettings : public QObject {
   void set(StudyPages pages);
   void setLimits(const ServiceLimits& limits);
   void setBookmarks(std::vector<double> bookmarks);
+  void setService(const ServiceSpec& service);
 
  Q_SIGNALS:
   void changed();

@@ -19,6 +19,7 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Sensitivity: return QStringLiteral("models/search.md#sensitivity");
     case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-settings-matter");
     case HelpTopic::Serving: return QStringLiteral("models/inference.md");
+    case HelpTopic::Requests: return QStringLiteral("models/requests.md");
     case HelpTopic::Layers: return QStringLiteral("guide.md#design-an-architecture");
     case HelpTopic::Text: return QStringLiteral("models/graph.md#blocks");
     case HelpTopic::Form: return QStringLiteral("json.md");

@@ -21,7 +21,8 @@ enum class HelpTopic {
   Compare,
   Sensitivity,
   Scaling,
-  Serving,  // pages of Explore
+  Serving,
+  Requests,  // pages of Explore
   Layers,
   Text,  // pages of Architecture
   Form,

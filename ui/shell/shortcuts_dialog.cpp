@@ -116,6 +116,14 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                 {tr("Alt+Up, Alt+Down"), tr("Move the row")},
                                 {tr("Escape"), tr("Select nothing")}},
                                this));
+  column[1]->addWidget(section(tr("In requests over time"),
+                               {{tr("Up, Down"), tr("Other requests")},
+                                {tr("Left, Right"), tr("Move the view")},
+                                {"W  S  +  -", tr("Zoom in, out")},
+                                {tr("Enter, Space"), tr("Zoom to the request")},
+                                {tr("F, 0"), tr("All requests")},
+                                {tr("Escape"), tr("Select nothing")}},
+                               this));
   column[1]->addWidget(section(tr("In a sweep of serving"),
                                {{tr("Left, Right"), tr("Other batches")},
                                 {tr("Up, Down"), tr("Other contexts")},

@@ -57,6 +57,7 @@ HelpTopic WindowHelp::shownTopic() const {
     case ExploreView::SensitivityTab: return HelpTopic::Sensitivity;
     case ExploreView::Scaling: return HelpTopic::Scaling;
     case ExploreView::Serving: return HelpTopic::Serving;
+    case ExploreView::Requests: return HelpTopic::Requests;
   }
   return HelpTopic::Designs;
 }

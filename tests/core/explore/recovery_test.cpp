@@ -26,6 +26,8 @@ Recovery example() {
       ResultCollector(std::get<0>(space), {}).result());
   recovery.study.compared = {{"B", step}};
   recovery.study.pages = {{2, 0.05}, {0.25, 1.0 / 3}};
+  recovery.study.pages.service.source.rate = 2.5;
+  recovery.study.pages.service.limits.tpot = 0.04;
   recovery.document = "/home/x/my design.json";
   recovery.view = "Timeline";
   recovery.saved_at = 1'800'000'000;
@@ -67,6 +69,10 @@ class RecoveryTest : public QObject {
                             << true;
     QTest::newRow("below 0") << QByteArray("\"tpot_limit\": 0.05") << QByteArray("\"tpot_limit\": -0.05")
                              << true;
+    QTest::newRow("a rate of 0") << QByteArray("\"rate\": \"2.5\"") << QByteArray("\"rate\": \"0\"") << true;
+    QTest::newRow("a number") << QByteArray("\"rate\": \"2.5\"") << QByteArray("\"rate\": 2.5") << true;
+    QTest::newRow("an unknown setting")
+        << QByteArray("\"rate\": \"2.5\"") << QByteArray("\"speed\": \"2.5\"") << true;
     QTest::newRow("a bookmark") << QByteArray("0.25,") << QByteArray("\"first\",") << true;
   }
   void unreadable_pages() {

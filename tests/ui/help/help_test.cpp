@@ -242,6 +242,8 @@ class HelpTest : public WindowTest {
     QCOMPARE(first_line(), QString("Sensitivity"));
     window_->explore()->showPage(ExploreView::Serving);
     QCOMPARE(first_line(), QString("Inference"));
+    window_->explore()->showPage(ExploreView::Requests);
+    QCOMPARE(first_line(), QString("Requests"));
   }
 
   void wordsAreFoundOnAllPages() {

@@ -189,7 +189,7 @@ class MonkeyTest : public SelectionWindow {
         window_->tabs()->setCurrentWidget(window_->explore());
         return window_->explore()->showPage(
             any(std::vector<int>{ExploreView::Compare, ExploreView::Compare, ExploreView::SensitivityTab,
-                                 ExploreView::Scaling, ExploreView::Serving}));
+                                 ExploreView::Scaling, ExploreView::Serving, ExploreView::Requests}));
       case 6: {
         did_ = "search";
         auto* field = window_->tabs()->currentWidget()->findChild<SearchField*>();

@@ -39,12 +39,13 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 }  // namespace
 
-ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent)
+ExploreView::ExploreView(SelectionState* state, ViewPage* serving, ViewPage* requests, QWidget* parent)
     : QWidget(parent),
       session_(state->session()),
       job_(new ExploreJob(this)),
       setup_(new SetupPanel(session_, job_, this)),
-      serving_(serving) {
+      serving_(serving),
+      requests_(requests) {
   setObjectName(QStringLiteral("explore_view"));
   setup_->setVisible(false);  // until the window places the panel
   auto* layout = new QVBoxLayout(this);
@@ -67,7 +68,7 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
   scaling_ = new SensitivityPage(SensitivityPage::Kind::Scaling, session_, stack_);
   for (QWidget* page :
        {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(sensitivity_),
-        static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_)})
+        static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_), static_cast<QWidget*>(requests_)})
     stack_->addWidget(page);
   layout->addWidget(stack_, 1);
 
@@ -138,7 +139,8 @@ QWidget* ExploreView::makeTop() {
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
   pages_ = new SegmentedControl(
-      tr("Page"), {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving")}, top);
+      tr("Page"),
+      {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving"), tr("Requests")}, top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);
@@ -146,12 +148,12 @@ QWidget* ExploreView::makeTop() {
   save_menu_ = new SaveMenu([this] { return picture(); }, session_, save);
   save->setMenu(save_menu_);
   save->setMinimumWidth(74);
-  row->addWidget(save);
   run_ = new QPushButton(top);
   run_->setObjectName(QStringLiteral("run_search_here"));
   run_->setVisible(false);
   connect(run_, &QPushButton::clicked, setup_, &SetupPanel::runOrCancel);
   title->addWidget(run_);
+  title->addWidget(save);  // a narrow window has no room for it next to the pages
   top->add(title, 1);
   top->add(row, 0);
   setup_->installEventFilter(this);
@@ -210,6 +212,7 @@ QString ExploreView::heading() const {
   if (stack_->currentWidget() == sensitivity_) return tr("Sensitivity of %1").arg(design);
   if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
   if (stack_->currentWidget() == serving_) return tr("Serving %1").arg(design);
+  if (stack_->currentWidget() == requests_) return tr("Requests to %1").arg(design);
   const auto& rows = job_->rows();
   if (!rows) return tr("Search for designs");
   const SearchCounts& counts = rows->result().counts;
@@ -311,7 +314,8 @@ void ExploreView::showMissingCost() {
   std::vector<ClusterSpec> clusters, settable;
   if (page == designs_ && job_->rows()) {
     clusters = settable = job_->rows()->clusters();
-  } else if (page == scaling_ || (page == compare_ && session_->comparisons()->size() > 0)) {
+  } else if (page == scaling_ || page == requests_ ||
+             (page == compare_ && session_->comparisons()->size() > 0)) {
     clusters = settable = {session_->design().cluster};
     for (const PinnedDesign& pinned : session_->comparisons()->all())
       if (page == compare_) clusters.push_back(pinned.design.cluster);
@@ -367,9 +371,15 @@ void ExploreView::makeCurrent(int row) {
                       tr("design of the search, %1").arg(rows->figures(row, session_->units())));
 }
 
-void ExploreView::zoomIn() { designs_->zoomBy(1.4); }
-void ExploreView::zoomOut() { designs_->zoomBy(1 / 1.4); }
-void ExploreView::fit() { designs_->fit(); }
+void ExploreView::zoomBy(double factor) {
+  auto* page = qobject_cast<ViewPage*>(stack_->currentWidget());
+  page ? page->zoomBy(factor) : designs_->zoomBy(factor);
+}
+
+void ExploreView::fit() {
+  auto* page = qobject_cast<ViewPage*>(stack_->currentWidget());
+  page ? page->fit() : designs_->fit();
+}
 
 void ExploreView::paintEvent(QPaintEvent*) {
   QPainter(this).fillRect(rect(), Theme::instance().colors().ground);

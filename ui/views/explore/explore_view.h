@@ -1,4 +1,5 @@
-// The Explore view: the search over designs, and pages for comparison, sensitivity, scaling and serving.
+// The Explore view: the search over designs, and pages for comparison, sensitivity, scaling, serving and
+// requests.
 #pragma once
 
 #include <QWidget>
@@ -27,8 +28,8 @@ class ViewPage;
 class ExploreView : public QWidget {
   Q_OBJECT
  public:
-  // serving: the serving page; the view owns it.
-  ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent = nullptr);
+  // serving, requests: pages that the view owns.
+  ExploreView(SelectionState* state, ViewPage* serving, ViewPage* requests, QWidget* parent = nullptr);
   // The search panel. The window places it where other views have the inspector.
   SetupPanel* setup() const { return setup_; }
   ExploreJob* job() const { return job_; }
@@ -37,13 +38,14 @@ class ExploreView : public QWidget {
   SensitivityPage* sensitivity() const { return sensitivity_; }
   SensitivityPage* scaling() const { return scaling_; }
   ViewPage* serving() const { return serving_; }
-  enum Page { Designs, Compare, SensitivityTab, Scaling, Serving };
+  ViewPage* requests() const { return requests_; }
+  enum Page { Designs, Compare, SensitivityTab, Scaling, Serving, Requests };
   void showPage(int page);
   SaveMenu* saveMenu() const { return save_menu_; }
   SegmentedControl* pages() const { return pages_; }
   Picture picture() const;
-  void zoomIn();
-  void zoomOut();
+  void zoomIn() { zoomBy(kZoom); }
+  void zoomOut() { zoomBy(1 / kZoom); }
   void fit();
   void makeCurrent(int row);   // makes a row of the results the present design; one undo step
   void pinPresent();           // pins the present design
@@ -60,6 +62,8 @@ class ExploreView : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  static constexpr double kZoom = 1.4;
+  void zoomBy(double factor);
   bool asksForOtherGpus() const;
   bool designHasOtherGpus() const;
   QWidget* makeTop();
@@ -82,7 +86,7 @@ class ExploreView : public QWidget {
   DesignsPage* designs_;
   ComparePage* compare_;
   SensitivityPage *sensitivity_, *scaling_;
-  ViewPage* serving_;
+  ViewPage *serving_, *requests_;
   SaveMenu* save_menu_;
   QPushButton* run_;  // shown while the panel is hidden
   bool same_search_ = false;

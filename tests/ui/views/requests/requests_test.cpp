@@ -1,0 +1,439 @@
+// The page Requests: settings, figures, four pictures, the explanation of a request, latency against load. By
+// mouse and keys, at 1280x800.
+#include <QAbstractItemModelTester>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSortFilterProxyModel>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <numeric>
+
+#include "explore_window.h"
+#include "offscreen.h"
+#include "report/service_report.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/save_menu.h"
+#include "ui/plot/table_model.h"
+#include "ui/selection/selection_state.h"
+#include "ui/session/page_settings.h"
+#include "ui/shell/document.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/requests/latency_chart.h"
+#include "ui/views/requests/rate_chart.h"
+#include "ui/views/requests/request_timeline.h"
+#include "ui/views/requests/requests_page.h"
+#include "ui/views/requests/service_figures.h"
+#include "ui/views/requests/setting_row.h"
+#include "ui/views/requests/spec_editor.h"
+#include "ui/views/requests/workload_chart.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+constexpr int kWait = 300'000;  // ms, on a busy machine
+
+// The page with Llama 3 8B on 8 GPUs: two engines of tp 2, pp 2.
+struct RequestsWindow : ExploreWindow {
+  RequestsWindow() {
+    main.resize(1280, 800);
+    session.waitForEstimate();
+    QTest::mouseClick(view().pages()->button(ExploreView::Requests), Qt::LeftButton);
+    wait();
+  }
+  RequestsPage& requests() { return static_cast<RequestsPage&>(*view().requests()); }
+  SpecEditor& editor() { return *requests().editor(); }
+  RequestTimeline& timeline() { return *requests().timeline(); }
+  const ServiceRun& run() { return *requests().run(); }
+  SelectionState& state() { return *main.findChild<SelectionState*>(); }
+  void wait() { QTRY_VERIFY_WITH_TIMEOUT(requests().ready(), kWait); }
+  template <typename Widget>
+  Widget& part(const char* name) {
+    return *requests().findChild<Widget*>(QString::fromLatin1(name));
+  }
+  template <typename Widget = QLineEdit>
+  Widget& field(const char* id) {
+    return *qobject_cast<Widget*>(editor().row(id)->field());
+  }
+  // Types into a field; a folded section opens first.
+  void type(const char* id, const char* text) {
+    editor().setFolded(editor().row(id)->setting().group, false);
+    QLineEdit& line = field(id);
+    line.setFocus();
+    line.selectAll();
+    QTest::keyClick(&line, Qt::Key_Delete);
+    QTest::keyClicks(&line, QString::fromLatin1(text));
+    QTest::keyClick(&line, Qt::Key_Return);
+  }
+  void enter(const char* id, const char* text) {
+    type(id, text);
+    wait();
+  }
+  void show(RequestsPage::Shown picture) {
+    QTest::mouseClick(requests().pictures()->button(picture), Qt::LeftButton);
+    QCoreApplication::processEvents();
+  }
+  // 200 requests that wait for sequences.
+  void crowd() {
+    type("requests", "200");
+    type("rate", "200");
+    enter("max_num_seqs", "4");
+    show(RequestsPage::Timeline);
+  }
+  int longestWait() {
+    const auto& all = run().simulation.requests;
+    const auto waited = [](const RequestRecord& r) { return r.scheduled - r.arrival; };
+    return static_cast<int>(std::max_element(all.begin(), all.end(),
+                                             [&](const RequestRecord& a, const RequestRecord& b) {
+                                               return waited(a) < waited(b);
+                                             }) -
+                            all.begin());
+  }
+};
+
+}  // namespace
+
+class RequestsTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() { Theme::instance().setMode(Theme::Mode::Light); }
+
+  // The page shows the core's run of the current design: figures, table, files.
+  void showsTheRun() {
+    RequestsWindow w;
+    const auto made = run_service(w.session.design(), {});
+    const ServiceRun& expected = *std::get<0>(made);
+    QCOMPARE(service_json(w.run()), service_json(expected));
+    QCOMPARE(w.run().spec.replicas, int64_t{2});
+    const QString text = w.requests().figures()->figure("throughput")->text();
+    QVERIFY2(text.contains(QString::fromStdString(significant(expected.results.requests_per_second))),
+             qPrintable(text));
+    QVERIFY(w.requests().figures()->figure("goodput")->isHidden());  // without limits
+    QCOMPARE(w.requests().table()->model()->rowCount(), 5);
+    QCOMPARE(w.requests().table()->model()->index(0, 5).data(TableModel::SortRole).toDouble(),
+             expected.results.ttft.p99);
+    const QAbstractItemModelTester tester(w.requests().table()->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const Picture picture = w.view().saveMenu()->picture();
+    QCOMPARE(picture.csv().toStdString(), requests_csv(expected));
+    QCOMPARE(picture.json().toStdString(), service_json(expected));
+    QCOMPARE(picture.trace().toStdString(), service_timeline(expected));
+    QVERIFY(w.state().inspection().title.contains("service"));
+  }
+
+  // Every setting of the table has a field with a name and its help.
+  void everySettingHasAField() {
+    RequestsWindow w;
+    for (const ServiceSetting& setting : service_settings()) {
+      const SettingRow* row = w.editor().row(setting.id);
+      QVERIFY2(row, setting.id);
+      QCOMPARE(row->field()->accessibleName(), QString::fromLatin1(setting.label));
+      QVERIFY2(row->toolTip().contains(QString::fromLatin1(setting.help).toHtmlEscaped()), setting.id);
+    }
+    QVERIFY(!w.editor().row("rate")->visibleRegion().isEmpty());
+    QVERIFY(w.editor().row("watermark")->isHidden() || !w.editor().row("watermark")->isVisible());
+    QTest::mouseClick(w.editor().header(SettingGroup::Engine), Qt::LeftButton);
+    QVERIFY(w.editor().row("watermark")->isVisible());
+    QTest::keyClick(w.editor().header(SettingGroup::Engine), Qt::Key_Space);
+    QVERIFY(!w.editor().row("watermark")->isVisible());
+    QVERIFY(!w.editor().horizontalScrollBar()->isVisible());
+  }
+
+  // A run follows text, choice and switch.
+  void settingsChangeTheRun() {
+    RequestsWindow w;
+    const auto before = w.requests().run();
+    w.enter("requests", "300");
+    QCOMPARE(w.run().simulation.requests.size(), size_t{300});
+    w.enter("rate", "5");
+    QCOMPARE(w.run().spec.source.rate, 5.0);
+    auto& arrivals = w.field<QComboBox>("arrivals");
+    arrivals.setFocus();
+    QTest::keyClick(&arrivals, Qt::Key_Up);
+    QTest::keyClick(&arrivals, Qt::Key_Return);
+    w.wait();
+    QCOMPARE(w.run().spec.source.arrivals, ArrivalKind::Constant);
+    QVERIFY(w.run().simulation.requests[1].arrival - w.run().simulation.requests[0].arrival > 0.19);
+    w.editor().setFolded(SettingGroup::Engine, false);
+    auto& chunks = w.field<QCheckBox>("enable_chunked_prefill");
+    w.editor().ensureWidgetVisible(&chunks);
+    QTest::keyClick(&chunks, Qt::Key_Space);
+    w.wait();
+    QVERIFY(!w.run().spec.engine.enable_chunked_prefill);
+    QVERIFY(before != w.requests().run());
+    // Limits: goodput appears, and the table marks percentiles over a limit.
+    w.enter("tpot_limit", "1 us");
+    QVERIFY(w.requests().figures()->figure("goodput")->isVisible());
+    QVERIFY(w.requests().table()->model()->index(1, 5).data(TableModel::AlarmRole).toBool());
+    QVERIFY(!w.requests().table()->model()->index(0, 5).data(TableModel::AlarmRole).toBool());
+  }
+
+  void aRunFollowsTheDesign() {
+    RequestsWindow w;
+    const double before = w.run().results.tpot.mean;
+    QVERIFY(!w.session.setKnob("accelerator", "a100-sxm-80gb"));
+    w.wait();
+    QVERIFY(w.run().results.tpot.mean > before);
+    w.session.undoStack()->undo();
+    w.wait();
+    QCOMPARE(w.run().results.tpot.mean, before);
+  }
+
+  // A refused text shows its problem at the field. The run of the last accepted text stays.
+  void refusedTexts() {
+    RequestsWindow w;
+    const auto before = w.requests().run();
+    for (const char* text : {"many", "", "-3"}) {
+      w.type("rate", text);
+      QVERIFY2(w.editor().row("rate")->issue()->isVisible(), text);
+      QVERIFY(w.editor().refused());
+      QVERIFY(!w.requests().ready());
+      QCOMPARE(w.requests().run(), before);
+    }
+    QVERIFY(w.editor().row("rate")->issue()->text().contains("a number above 0"));
+    QTest::keyClick(&w.field("rate"), Qt::Key_Escape);
+    QCOMPARE(w.field("rate").text(), QString("1"));
+    QVERIFY(!w.editor().row("rate")->issue()->isVisible());
+    w.wait();
+    QCOMPARE(w.requests().run(), before);
+  }
+
+  // A problem of a run is at its setting, in a section that opens; of the file in the text of the file.
+  void problemsOfARunAreAtTheirField() {
+    RequestsWindow w;
+    w.type("gpu_memory_utilization", "0.01");
+    w.editor().setFolded(SettingGroup::Engine, true);
+    QTRY_VERIFY_WITH_TIMEOUT(w.editor().row("gpu_memory_utilization")->issue()->isVisible(), kWait);
+    QVERIFY(w.editor().row("gpu_memory_utilization")->issue()->text().contains("no room for a KV cache"));
+    QVERIFY(w.timeline().run());  // the last picture stays
+    w.enter("gpu_memory_utilization", "0.9");
+    QVERIFY(!w.editor().row("gpu_memory_utilization")->issue()->isVisible());
+    w.type("trace", "/nowhere/requests.csv");
+    QTRY_VERIFY_WITH_TIMEOUT(w.editor().row("trace")->issue()->isVisible(), kWait);
+  }
+
+  // A problem of the design leads to its field in the form.
+  void problemsOfTheDesignLeadToTheForm() {
+    RequestsWindow w;
+    QSignalSpy requested(&w.session, &Session::fieldRequested);
+    Design design = w.session.design();
+    design.parallel.tp = 3;
+    w.session.setDesign(design, "tp 3");
+    IssueLine* issue = nullptr;
+    for (IssueLine* line : w.requests().findChildren<IssueLine*>(Qt::FindDirectChildrenOnly)) issue = line;
+    QVERIFY(issue);
+    QTRY_VERIFY_WITH_TIMEOUT(issue->isVisible(), kWait);
+    QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(requested.size(), 1);
+    w.session.undoStack()->undo();
+    w.wait();
+    QVERIFY(!issue->isVisible());
+  }
+
+  // Arrivals and lengths count every request once.
+  void workload() {
+    RequestsWindow w;
+    w.enter("range_ratio", "0.5");
+    const WorkloadChart& chart = *w.requests().workload();
+    QVERIFY(chart.isVisible());
+    for (const auto part : {WorkloadChart::Arrivals, WorkloadChart::Prompts, WorkloadChart::Outputs}) {
+      const std::vector<int>& counts = chart.counts(part).counts;
+      QCOMPARE(std::accumulate(counts.begin(), counts.end(), 0), 1000);
+      QVERIFY(counts.size() > 10);
+      QVERIFY(!chart.tipAt(chart.panel(part).plot.center()).isEmpty());
+    }
+    QVERIFY(chart.counts(WorkloadChart::Prompts).low >= 512);
+    w.enter("range_ratio", "1");
+    QCOMPARE(chart.counts(WorkloadChart::Prompts).counts, std::vector<int>{1000});
+  }
+
+  // Half of the requests are below the median; the limit says which share it keeps.
+  void latencies() {
+    RequestsWindow w;
+    w.enter("ttft_limit", "30 ms");
+    w.show(RequestsPage::Latencies);
+    const LatencyChart& chart = *w.requests().latencies();
+    QVERIFY(chart.isVisible());
+    const ServiceResults& r = w.run().results;
+    QVERIFY(std::abs(chart.shareWithin(LatencyChart::Ttft, r.ttft.p50) - 0.5) < 0.01);
+    QVERIFY(std::abs(chart.shareWithin(LatencyChart::Tpot, r.tpot.p99) - 0.99) < 0.01);
+    QCOMPARE(*chart.limit(LatencyChart::Ttft), 0.03);
+    const double share = chart.shareWithin(LatencyChart::Ttft, 0.03);
+    QVERIFY(std::abs(share - r.goodput / r.requests_per_second) < 1e-9);
+    QVERIFY(chart.tipAt(chart.panel(LatencyChart::Tpot).plot.center()).contains("TPOT"));
+  }
+
+  // Pictures differ from an empty page and from one another, in both themes.
+  void picturesAreDrawn() {
+    RequestsWindow w;
+    w.crowd();
+    QTest::mouseClick(&w.part<QPushButton>("sweep_rates"), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(w.requests().sweep() && !w.requests().sweeping(), kWait);
+    for (const auto mode : {Theme::Mode::Light, Theme::Mode::Dark}) {
+      Theme::instance().setMode(mode);
+      std::vector<QByteArray> drawn;
+      for (const auto shown :
+           {RequestsPage::Workload, RequestsPage::Latencies, RequestsPage::Timeline, RequestsPage::Load}) {
+        w.show(shown);
+        const auto png = encoded(w.requests().picture(), SaveFormat::Png);
+        QVERIFY(std::holds_alternative<QByteArray>(png));
+        drawn.push_back(std::get<QByteArray>(png));
+        QVERIFY(drawn.back().size() > 8000);
+      }
+      std::sort(drawn.begin(), drawn.end());
+      QVERIFY(std::adjacent_find(drawn.begin(), drawn.end()) == drawn.end());
+    }
+  }
+
+  // A click on a request says what happened to it, and why it waited.
+  void aClickExplainsARequest() {
+    RequestsWindow w;
+    w.crowd();
+    const int request = w.longestWait();
+    for (int i = 0; i < 400 && w.timeline().selected() != request; ++i)
+      QTest::keyClick(&w.timeline(), Qt::Key_Down);
+    QCOMPARE(w.timeline().selected(), request);
+    QTest::keyClick(&w.timeline(), Qt::Key_Escape);
+    QCOMPARE(w.timeline().selected(), -1);
+    const QRectF row = w.timeline().rowOf(request);
+    QTest::mouseClick(&w.timeline(), Qt::LeftButton, {}, row.center().toPoint());
+    QCOMPARE(w.timeline().selected(), request);
+    const Inspection shown = w.state().inspection();
+    QCOMPARE(shown.title, QString("Request %1").arg(request + 1));
+    QStringList facts;
+    for (const auto& [label, value] : shown.rows) facts << label;
+    for (const char* fact : {"Arrival", "Queueing", "Chunks of the prompt", "First token", "Last token",
+                             "Cached prompt tokens", "Preemptions"})
+      QVERIFY2(facts.contains(fact), fact);
+    QVERIFY2(shown.why.contains("All 4 sequences ran"), qPrintable(shown.why));
+    const QString line = w.part<ElidedLabel>("requests_caption").text();
+    QVERIFY2(line.contains("all 4 sequences ran"), qPrintable(line));
+    QCOMPARE(w.timeline().replica(), w.run().simulation.requests[static_cast<size_t>(request)].replica);
+  }
+
+  // The wheel scrolls the rows, with Ctrl it zooms; Enter zooms to a request, F shows all.
+  void theTimelineZoomsAndScrolls() {
+    RequestsWindow w;
+    w.crowd();
+    w.timeline().setFocus();
+    const auto span = [&] { return w.timeline().view().to - w.timeline().view().from; };
+    const double whole = span();
+    QCOMPARE(whole, w.run().simulation.seconds);
+    QTest::keyClick(&w.timeline(), Qt::Key_W);
+    QVERIFY(span() < whole);
+    QTest::keyClick(&w.timeline(), Qt::Key_F);
+    QCOMPARE(span(), whole);
+    QTest::keyClick(&w.timeline(), Qt::Key_End);
+    QVERIFY(w.timeline().view().top > 0);
+    const QRectF last = w.timeline().rowOf(w.timeline().selected());
+    QVERIFY(QRectF(w.timeline().rect()).contains(last.center()));
+    QTest::keyClick(&w.timeline(), Qt::Key_Return);
+    QVERIFY(span() < whole);
+    const auto wheel = [&](Qt::KeyboardModifiers held, int delta) {
+      const QPointF at = w.timeline().rect().center();
+      QWheelEvent event(at, w.timeline().mapToGlobal(at), {}, {0, delta}, Qt::NoButton, held,
+                        Qt::NoScrollPhase, false);
+      QCoreApplication::sendEvent(&w.timeline(), &event);
+    };
+    const double zoomed = span(), top = w.timeline().view().top;
+    wheel(Qt::ControlModifier, 120);
+    QVERIFY(span() < zoomed);
+    wheel({}, 120);
+    QVERIFY(w.timeline().view().top < top);
+    // A step of the shown engine has a tip.
+    QTest::keyClick(&w.timeline(), Qt::Key_F);
+    const QPointF below(w.timeline().width() / 2.0, w.timeline().height() - 60);
+    QVERIFY(w.timeline().tipAt(below).contains("sequences run"));
+  }
+
+  // The sweep over rates: points of the core, the knee, a rate that the requests take over.
+  void sweepsTheRate() {
+    RequestsWindow w;
+    w.type("requests", "200");
+    w.enter("tpot_limit", "12 ms");
+    w.show(RequestsPage::Load);
+    QVERIFY(!w.requests().rates()->isVisible());
+    QTest::mouseClick(&w.part<QPushButton>("sweep_rates"), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(w.requests().sweep() && !w.requests().sweeping(), kWait);
+    RateChart& chart = *w.requests().rates();
+    QVERIFY(chart.isVisible());
+    const auto made = sweep_rates(w.session.design(), w.editor().spec(), {});
+    QCOMPARE(rates_json(*w.requests().sweep()), rates_json(*std::get<0>(made)));
+    QVERIFY(w.requests().sweep()->knee);
+    QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("largest rate"));
+    QCOMPARE(w.requests().table()->model()->rowCount(), chart.points());
+    QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), rates_csv(*w.requests().sweep()));
+    const QPoint third = chart.place(RateChart::Tpot, 2).toPoint();
+    QTest::mouseClick(&chart, Qt::LeftButton, {}, third);
+    QCOMPARE(chart.selected(), 2);
+    QCOMPARE(w.requests().table()->selectedSourceRows(), std::vector<int>{2});
+    QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("p99 TTFT"));
+    QTest::keyClick(&chart, Qt::Key_Right);
+    QCOMPARE(chart.selected(), 3);
+    QTest::keyClick(&chart, Qt::Key_Return);
+    w.wait();
+    QCOMPARE(w.run().spec.source.rate, chart.point(3).rate);
+    QCOMPARE(w.part<QPushButton>("sweep_rates").text(),
+             QString("Sweep the rate"));  // another rate: the same sweep
+    // An other design makes the sweep old.
+    QVERIFY(!w.session.setKnob("accelerator", "a100-sxm-80gb"));
+    w.wait();
+    QCOMPARE(w.part<QPushButton>("sweep_rates").text(), QString("Sweep again"));
+    QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("earlier design"));
+  }
+
+  void aClosedLoopHasNoRates() {
+    RequestsWindow w;
+    w.enter("users", "4");
+    QTest::mouseClick(&w.part<QPushButton>("sweep_rates"), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(!w.requests().sweeping(), kWait);
+    const auto lines = w.requests().findChildren<IssueLine*>(Qt::FindDirectChildrenOnly);
+    QVERIFY(lines.front()->isVisible() && lines.front()->text().contains("closed loop"));
+    QVERIFY(!w.requests().sweep());
+  }
+
+  // A long run can be cancelled and started again.
+  void aRunCanBeCancelled() {
+    RequestsWindow w;
+    const auto before = w.requests().run();
+    w.type("requests", "3000000");
+    auto& stop = w.part<QPushButton>("requests_stop");
+    QTRY_VERIFY_WITH_TIMEOUT(stop.isVisible(), kWait);
+    QTest::mouseClick(&stop, Qt::LeftButton);
+    QVERIFY(!w.requests().ready());
+    QCOMPARE(w.requests().run(), before);
+    QCOMPARE(stop.text(), QString("Compute"));
+    w.enter("requests", "100");
+    QVERIFY(!stop.isVisible());
+    QCOMPARE(w.run().simulation.requests.size(), size_t{100});
+  }
+
+  // The settings are a part of the document.
+  void theDocumentKeepsTheSettings() {
+    RequestsWindow w;
+    w.enter("rate", "7");
+    PageSettings& pages = *w.main.document()->pages();
+    QCOMPARE(pages.pages().service.source.rate, 7.0);
+    StudyPages other = pages.pages();
+    other.service.source.rate = 3;
+    pages.set(other);
+    w.wait();
+    QCOMPARE(w.field("rate").text(), QString("3"));
+    QCOMPARE(w.run().spec.source.rate, 3.0);
+  }
+};
+
+QTEST_MAIN(RequestsTest)
+#include "requests_test.moc"

@@ -1,0 +1,200 @@
+#include "ui/views/requests/rate_chart.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "serving/service_limits.h"
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/point_shape.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kRadius = 3.2, kReach = 24;
+
+struct Band {
+  const char* name;
+  double Distribution::*value;
+  double shade;  // of the ramp
+};
+constexpr Band kBands[] = {
+    {"p50", &Distribution::p50, 0.3}, {"p90", &Distribution::p90, 0.6}, {"p99", &Distribution::p99, 1}};
+
+QString rate_text(double rate) { return text_of(significant(rate)); }
+
+}  // namespace
+
+RateChart::RateChart(QWidget* parent)
+    : Canvas(QStringLiteral("rate_chart"), tr("Latency against the rate of arrivals"), parent) {}
+
+void RateChart::setSweep(std::shared_ptr<const RateSweep> sweep) {
+  sweep_ = std::move(sweep);
+  setSelected(-1);
+}
+
+void RateChart::setSelected(int at) {
+  selected_ = at < points() ? at : -1;
+  setAccessibleDescription(selected_ >= 0 ? summary(selected_) : QString());
+  update();
+}
+
+void RateChart::select(int at) {
+  setSelected(at);
+  Q_EMIT pointSelected(selected_);
+}
+
+const Distribution& RateChart::of(Part part, int at) const {
+  return part == Ttft ? point(at).results.ttft : point(at).results.tpot;
+}
+
+std::optional<double> RateChart::limit(Part part) const {
+  return part == Ttft ? sweep_->spec.limits.ttft : sweep_->spec.limits.tpot;
+}
+
+PlotPanel RateChart::panelIn(const QRectF& rect, Part part) const {
+  const double half = rect.height() / 2;
+  PlotPanel out;
+  out.plot = plot_in(QRectF(rect.left(), rect.top() + (part == Ttft ? 0 : half), rect.width(), half));
+  ValueColumn y;
+  y.label = part == Ttft ? tr("TTFT") : tr("TPOT");
+  y.measure = Measure::Seconds;
+  y.low = std::numeric_limits<double>::max();
+  y.high = 0;
+  for (int i = 0; i < points(); ++i)
+    for (const Band& band : kBands) {
+      y.low = std::min(y.low, of(part, i).*band.value);
+      y.high = std::max(y.high, of(part, i).*band.value);
+    }
+  std::vector<double> also;
+  if (const auto most = limit(part)) also.push_back(*most);
+  out.y = scale_of(y, UnitSystem::Binary, also);
+  out.title = out.y.title;
+  out.x = linear_scale(0, point(points() - 1).rate * 1.03);
+  if (part == Tpot) out.x.title = tr("requests/s");
+  return out;
+}
+
+QPointF RateChart::place(Part part, int at) const { return panel(part).at(point(at).rate, of(part, at).p99); }
+
+void RateChart::paintKnee(QPainter& painter, const PlotPanel& panel, const QColor& ground) const {
+  if (!sweep_->knee) return;
+  const Colors& colors = Theme::instance().colors();
+  const double rate = point(static_cast<int>(*sweep_->knee)).rate,
+               x = std::round(panel.at(rate, 0).x()) + 0.5;
+  painter.setPen(QPen(colors.good, 1.4, Qt::DashLine));
+  painter.drawLine(QPointF(x, panel.plot.top()), QPointF(x, panel.plot.bottom()));
+  const QString text = tr("%1/s within the limits").arg(rate_text(rate));
+  const double width = QFontMetricsF(painter.font()).horizontalAdvance(text) + 6;
+  const double left = std::max(panel.plot.left(), x - 4 - width);
+  painter.setPen(colors.text);
+  paint_veiled_text(painter, QRectF(left, panel.plot.bottom() - 18, width, 15), text, ground);
+}
+
+void RateChart::paintPart(QPainter& painter, const PlotPanel& panel, Part part, const QColor& ground) const {
+  paint_axes(painter, panel);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (const auto most = limit(part))
+    paint_limit_y(painter, panel, *most, tr("limit %1").arg(text_of(limit_text(*most))), ground);
+  for (const Band& band : kBands) {
+    QPolygonF line;
+    for (int i = 0; i < points(); ++i) line << panel.at(point(i).rate, of(part, i).*band.value);
+    const QColor ink = ramp_color(band.shade);
+    painter.setPen(QPen(ink, 1.8));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPolyline(line);
+    painter.setBrush(ink);
+    for (const QPointF& at : line) painter.drawEllipse(at, kRadius - 1, kRadius - 1);
+  }
+  paintKnee(painter, panel, ground);
+  if (selected_ >= 0) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Theme::instance().colors().accent, 2.2));
+    for (const Band& band : kBands)
+      painter.drawEllipse(panel.at(point(selected_).rate, of(part, selected_).*band.value), kRadius + 2,
+                          kRadius + 2);
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void RateChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  painter.setFont(Theme::instance().uiFont(11));
+  for (const Part part : {Ttft, Tpot}) paintPart(painter, panelIn(rect, part), part, ground);
+  std::vector<LegendEntry> legend;
+  for (const Band& band : kBands) legend.push_back({QString::fromLatin1(band.name), ramp_color(band.shade)});
+  paint_legend(painter, legend, panelIn(rect, Ttft).plot.right(), rect.top() + 12);
+}
+
+int RateChart::pointAt(const QPointF& at) const {
+  for (const Part part : {Ttft, Tpot}) {
+    const PlotPanel shown = panel(part);
+    if (!shown.shows(at)) continue;
+    int best = -1;
+    double nearest = kReach;
+    for (int i = 0; i < points(); ++i) {
+      const double away = std::fabs(place(part, i).x() - at.x());
+      if (away >= nearest) continue;
+      nearest = away;
+      best = i;
+    }
+    return best;
+  }
+  return -1;
+}
+
+QString RateChart::summary(int at) const {
+  const RatePoint& p = point(at);
+  const QString limits = !sweep_->spec.limits.any() ? QString()
+                         : p.keeps_limits           ? tr(", within the limits")
+                                                    : tr(", over the limits");
+  return tr("%1 requests/s, %2 answered/s: p99 TTFT %3, p99 TPOT %4%5")
+      .arg(rate_text(p.rate), rate_text(p.results.requests_per_second), seconds_text(p.results.ttft.p99),
+           seconds_text(p.results.tpot.p99), limits);
+}
+
+QString RateChart::tipAt(const QPointF& at) const {
+  const int i = ready() ? pointAt(at) : -1;
+  if (i < 0) return {};
+  QStringList lines{summary(i)};
+  for (const Part part : {Ttft, Tpot})
+    lines << tr("%1: %2 in half of the requests, %3 in 90 %, %4 in 99 %")
+                 .arg(part == Ttft ? tr("TTFT") : tr("TPOT"), seconds_text(of(part, i).p50),
+                      seconds_text(of(part, i).p90), seconds_text(of(part, i).p99));
+  lines << tr("Double click: requests at this rate");
+  return lines.join(u'\n');
+}
+
+void RateChart::click(const QPointF& at, Qt::KeyboardModifiers) { select(pointAt(at)); }
+
+void RateChart::doubleClick(const QPointF& at) {
+  if (const int i = pointAt(at); i >= 0) Q_EMIT rateRequested(point(i).rate);
+}
+
+bool RateChart::go(Way way, Qt::KeyboardModifiers) {
+  const int last = points() - 1;
+  switch (way) {
+    case Way::Left: select(selected_ < 0 ? last : std::max(0, selected_ - 1)); return true;
+    case Way::Right: select(std::min(last, selected_ + 1)); return true;
+    case Way::First: select(0); return true;
+    case Way::Last: select(last); return true;
+    case Way::Up:
+    case Way::Down:
+    case Way::PageUp:
+    case Way::PageDown: break;
+  }
+  return false;
+}
+
+bool RateChart::activate() {
+  if (selected_ >= 0) Q_EMIT rateRequested(point(selected_).rate);
+  return true;
+}
+
+bool RateChart::clear() {
+  select(-1);
+  return true;
+}
+
+}  // namespace shardscape::ui

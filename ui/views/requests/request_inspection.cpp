@@ -1,0 +1,128 @@
+#include "ui/views/requests/request_inspection.h"
+
+#include <QCoreApplication>
+
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("RequestInspection", text); }
+using Row = QPair<QString, QString>;
+
+const RequestRecord& record_of(const ServiceRun& run, int request) {
+  return run.simulation.requests[static_cast<size_t>(request)];
+}
+
+QString name_of(int request) { return tr("Request %1").arg(grouped_text(request + 1)); }
+
+double cache_share(const ServiceRun& run, int64_t blocks) {
+  const int64_t usable = run.simulation.usable_blocks;
+  return usable > 0 ? static_cast<double>(blocks) / static_cast<double>(usable) : 0;
+}
+
+QString in_steps(int64_t some, int64_t all) {
+  return some == all ? tr("in each of %1").arg(counted_text(all, tr("step"), tr("steps")))
+                     : tr("in %1 of %2 steps").arg(grouped_text(some), grouped_text(all));
+}
+
+}  // namespace
+
+QString wait_words(const ServiceRun& run, const RequestWait& wait) {
+  switch (wait.reason) {
+    case WaitReason::None: return {};
+    case WaitReason::RunningStep: return tr("it waited for the end of the running step");
+    case WaitReason::Sequences:
+      return tr("all %1 sequences ran, %2")
+          .arg(grouped_text(run.spec.engine.max_num_seqs), in_steps(wait.sequences, wait.steps));
+    case WaitReason::Tokens:
+      return tr("the %1 tokens of a step were used up, %2")
+          .arg(grouped_text(run.spec.engine.max_num_batched_tokens), in_steps(wait.tokens, wait.steps));
+    case WaitReason::Blocks:
+      return tr("the free cache blocks did not suffice, %1; up to %2 of the cache was in use")
+          .arg(in_steps(wait.blocks, wait.steps), percent_text(cache_share(run, wait.most_blocks)));
+  }
+  return {};
+}
+
+QString request_line(const ServiceRun& run, const RequestWait& wait, int request) {
+  const RequestRecord& record = record_of(run, request);
+  if (record.end != RequestEnd::Finished)
+    return tr("%1: refused, %2").arg(name_of(request), text_of(end_text(record.end)));
+  const QString why = wait_words(run, wait);
+  return tr("%1: queued %2%3 · TTFT %4 · end to end %5")
+      .arg(name_of(request), seconds_text(record.scheduled - record.arrival),
+           why.isEmpty() ? QString() : tr(" (%1)").arg(why),
+           seconds_text(record.first_token - record.arrival),
+           seconds_text(record.last_token - record.arrival));
+}
+
+Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int request) {
+  const RequestRecord& record = record_of(run, request);
+  const Request& asked = run.workload.requests[static_cast<size_t>(request)];
+  Inspection out;
+  out.title = name_of(request);
+  out.subtitle = tr("%1 prompt tokens, %2 output tokens")
+                     .arg(grouped_text(asked.prompt), grouped_text(asked.output));
+  out.rows << Row{tr("Arrival"), seconds_text(record.arrival)};
+  if (record.end != RequestEnd::Finished) {
+    out.rows << Row{tr("Refused"), text_of(end_text(record.end))};
+    return out;
+  }
+  const double ttft = record.first_token - record.arrival, e2e = record.last_token - record.arrival;
+  out.figures << Row{tr("TTFT"), seconds_text(ttft)};
+  if (asked.output > 1) out.figures << Row{tr("TPOT"), seconds_text((e2e - ttft) / (asked.output - 1))};
+  out.figures << Row{tr("End to end"), seconds_text(e2e)};
+  out.rows << Row{tr("Queueing"), seconds_text(record.scheduled - record.arrival)}
+           << Row{tr("First chunk"), seconds_text(record.scheduled)}
+           << Row{tr("Chunks of the prompt"), grouped_text(record.chunks)}
+           << Row{tr("First token"), seconds_text(record.first_token)}
+           << Row{tr("Last token"), seconds_text(record.last_token)}
+           << Row{tr("Cached prompt tokens"), grouped_text(record.cached)}
+           << Row{tr("Preemptions"), grouped_text(record.preemptions)};
+  if (run.spec.replicas > 1) out.rows << Row{tr("Engine"), grouped_text(record.replica + 1)};
+  if (wait.reason == WaitReason::None) return out;
+  out.why_title = tr("Why did it wait?");
+  const QString why = wait_words(run, wait);
+  out.why = why.left(1).toUpper() + why.mid(1) + u'.';
+  if (wait.steps > 0) {
+    out.more_title = tr("While it was queued");
+    out.more << Row{tr("Steps without it"), grouped_text(wait.steps)}
+             << Row{tr("Most sequences"),
+                    tr("%1 of %2")
+                        .arg(grouped_text(wait.most_running), grouped_text(run.spec.engine.max_num_seqs))};
+    if (run.simulation.usable_blocks > 0)
+      out.more << Row{tr("Most of the cache"), percent_text(cache_share(run, wait.most_blocks))};
+  }
+  return out;
+}
+
+Inspection inspect_service(const ServiceRun& run, UnitSystem units) {
+  Inspection out;
+  const ServiceResults& r = run.results;
+  out.title = tr("Requests to a service");
+  out.subtitle = tr("%1, %2").arg(counted_text(run.spec.replicas, tr("engine"), tr("engines")),
+                                  counted_text(run.accelerators, tr("GPU"), tr("GPUs")));
+  out.rows << Row{tr("Answered"), grouped_text(r.finished)} << Row{tr("Refused"), grouped_text(r.refused)}
+           << Row{tr("Duration"), seconds_text(r.seconds)}
+           << Row{tr("Engine steps"), grouped_text(run.simulation.step_count)}
+           << Row{tr("Cache of an engine"), tr("%1 blocks of %2 tokens")
+                                                .arg(grouped_text(run.spec.engine.num_gpu_blocks),
+                                                     grouped_text(run.spec.engine.block_size))};
+  if (const CacheCapacity& cache = run.cache; cache.cache > 0) {
+    out.more_title = tr("Memory of an accelerator");
+    out.more << Row{tr("Usable"), bytes_text(cache.usable, units)}
+             << Row{tr("Weights"), bytes_text(cache.states, units)}
+             << Row{tr("Largest step"), bytes_text(cache.activations, units)}
+             << Row{tr("Runtime"), bytes_text(cache.runtime, units)}
+             << Row{tr("KV cache"), bytes_text(cache.cache, units)};
+  }
+  out.why_title = tr("What is simulated?");
+  out.why = tr(
+      "The engines of the current design answer requests over time, step by step, as the scheduler of "
+      "vLLM V1 does. The seconds of a step follow from the graph and the kernels of the design. Select "
+      "a request in the timeline to see why it waited.");
+  return out;
+}
+
+}  // namespace shardscape::ui
