@@ -100,6 +100,8 @@ GpusRow::GpusRow(Session* session, QWidget* parent)
   connect(session, &Session::designChanged, this, [this] {
     if (applying_) return;
     pause_.stop();
+    // A refused number waits in the field: a change of something else may be what it needs.
+    if (refused_ && session_->design().world() == refused_world_) return pause_.start();
     typing_ = false;
     refresh();
   });
@@ -163,6 +165,7 @@ void GpusRow::refuse(const Problem& problem) {
   // The field of the first design stands in a dialog that shows no verdict.
   if (changes_layout_) return;
   refused_ = true;
+  refused_world_ = session_->design().world();
   session_->reject(kGpusField, problem);
 }
 

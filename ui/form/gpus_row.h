@@ -41,8 +41,9 @@ class GpusRow : public QWidget {
   IssueLine* issue_;
   QTimer pause_;  // a number may be half typed
   bool typing_ = false, changes_layout_ = false;
-  bool refused_ = false;   // the session knows that this field refuses its text
-  bool applying_ = false;  // the change of the design is this field's
+  bool refused_ = false;       // the session knows that this field refuses its text
+  int64_t refused_world_ = 0;  // ranks of the design when it was refused
+  bool applying_ = false;      // the change of the design is this field's
 };
 
 }  // namespace shardscape::ui

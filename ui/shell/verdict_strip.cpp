@@ -151,7 +151,12 @@ void VerdictStrip::showRejected(bool shown) {
   verdict_->setToolTip(tip);
 }
 
-void VerdictStrip::findLayout() { layouts_->open(); }
+void VerdictStrip::findLayout() {
+  // A number of GPUs that the present layout refuses is what the person asks for.
+  if (const Problem* refused = session_->rejected(kGpusField); refused && !refused->fixes.empty())
+    session_->applyFix(Fix(refused->fixes.front()));
+  layouts_->open();
+}
 
 void VerdictStrip::showDistance() {
   const Colors& colors = Theme::instance().colors();

@@ -2,11 +2,14 @@
 // best layout found.
 #include <QApplication>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTest>
 
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "ui/form/config_form.h"
+#include "ui/form/gpus_row.h"
 #include "ui/session/layout_finder.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/layout_popup.h"
@@ -68,6 +71,19 @@ class LayoutPopupTest : public WindowTest {
     QCOMPARE(session_->undoStack()->count(), steps + 1);
     press(Qt::Key_Z, Qt::ControlModifier);
     QCOMPARE(session_->design(), before);
+  }
+
+  // The list is for the typed number, also where the present layout refuses it.
+  void aRefusedNumberOfGpusIsSearched() {
+    session_->setKnob("tp", "4");
+    window_->form()->focusGpus();
+    QTest::keyClicks(window_->form()->gpus()->field(), "6");
+    press(Qt::Key_Return);
+    QVERIFY(session_->hasRejectedText());
+    openList();
+    QVERIFY2(popup()->text().contains("Layouts for 6 GPUs"), qPrintable(popup()->text()));
+    QCOMPARE(session_->design().world(), 6);
+    QVERIFY(!session_->hasRejectedText());
   }
 
   void theListByKeyboard() {

@@ -270,6 +270,12 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(problemPlace(problems.front()), QString("GPUs"));
     focused("batch");
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));  // the text stays in the field
+    // A change of something else keeps it, too.
+    session_->setKnob("accelerator", "h200-sxm-141gb");
+    QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
+    QCOMPARE(gpus->text(), QString("6"));
+    session_->undoStack()->undo();
+    QCOMPARE(gpus->text(), QString("6"));
     QTest::mouseClick(link, Qt::LeftButton);
     QCOMPARE(window_->focusWidget(), static_cast<QWidget*>(gpus));
     QTest::keyClick(gpus, Qt::Key_Escape);
