@@ -98,6 +98,9 @@ int run(const Arguments& arguments) {
   for (const ServiceSetting& setting : service_settings())
     if (const std::string* text = arguments.value(setting.flag()))
       if (auto problem = set_setting(spec, setting, *text)) return failed(*std::move(problem), kWrongUsage);
+  for (const ServiceSetting& setting : service_settings())
+    if (arguments.has(setting.flag()))
+      if (auto problem = check_engine(spec, setting)) return failed(*std::move(problem), kWrongUsage);
   if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
@@ -136,17 +139,20 @@ Command serve_command() {
   return {"serve",
           "simulate requests to a service: latencies, throughput and cache",
           "[FLAGS]",
-          std::string("Simulates an engine that serves requests, step by step: arrivals, queue, batches of "
-                      "chunks of prompts and generated tokens, KV cache. The scheduler is that of vLLM V1. "
-                      "The seconds of a step follow from the graph and the kernels of the design. Prints "
-                      "percentiles of the time to first token (TTFT), the time per output token (TPOT), the "
-                      "gaps between tokens (ITL), the time to the last token and the queueing time, the "
-                      "throughput, and the requests per second within the limits. ") +
+          std::string(
+              "Simulates an engine that serves requests, step by step: arrivals, queue, batches of "
+              "chunks of prompts and generated tokens, KV cache. The scheduler is that of vLLM V1, SGLang or "
+              "TensorRT-LLM. "
+              "The seconds of a step follow from the graph and the kernels of the design. Prints "
+              "percentiles of the time to first token (TTFT), the time per output token (TPOT), the "
+              "gaps between tokens (ITL), the time to the last token and the queueing time, the "
+              "throughput, and the requests per second within the limits. ") +
               kDesignFlagsHelp,
           {"shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --input-len 2048 --output-len 256",
            "shardscape-cli serve --model llama3-8b --trace requests.csv --ttft-limit 2s --tpot-limit 50ms "
            "--json",
            "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --engine sglang --schedule-policy lpm",
            "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms"},
           std::move(flags),
           0,

@@ -43,7 +43,8 @@ Json latencies_json(const ServiceResults& results) {
 
 Json settings_json(const ServiceSpec& spec) {
   Json out = Json::object();
-  for (const ServiceSetting& setting : service_settings()) out[setting.id] = setting.text(spec);
+  for (const ServiceSetting& setting : service_settings())
+    if (!check_engine(spec, setting)) out[setting.id] = setting.text(spec);
   return out;
 }
 
@@ -75,10 +76,16 @@ std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
   return out;
 }
 
+// With the null block of vLLM.
+int64_t allocated_blocks(const EngineSettings& engine) {
+  return engine.engine == EngineKind::Vllm ? engine.num_gpu_blocks : cache_blocks(engine);
+}
+
 std::string cache_text(const ServiceRun& run) {
-  const EngineSettings& engine = run.spec.engine;
-  std::string out = "KV cache of an engine: " + grouped(engine.num_gpu_blocks) + " blocks of " +
-                    grouped(engine.block_size) + " tokens";
+  const int64_t blocks = allocated_blocks(run.spec.engine);
+  const int32_t size = cache_block_size(run.spec.engine);
+  std::string out = "KV cache of an engine: " + grouped(blocks) +
+                    (size == 1 ? " tokens" : " blocks of " + grouped(size) + " tokens");
   const CacheCapacity& cache = run.cache;
   if (cache.cache > 0)
     out += " (" + format_bytes(cache.cache) + " of " + format_bytes(cache.usable) + "; weights " +
@@ -92,9 +99,10 @@ std::string cache_text(const ServiceRun& run) {
 std::string service_text(const ServiceRun& run) {
   const ServiceResults& r = run.results;
   std::string out = grouped(static_cast<Wide>(run.simulation.requests.size())) + " requests on " +
-                    grouped(run.spec.replicas) + (run.spec.replicas == 1 ? " engine" : " engines") + ", " +
-                    grouped(run.accelerators) + (run.accelerators == 1 ? " GPU: " : " GPUs: ") +
-                    grouped(r.finished) + " answered in " + format_seconds(r.seconds) + "\n";
+                    grouped(run.spec.replicas) + " " + engine_name(run.spec.engine.engine) +
+                    (run.spec.replicas == 1 ? " engine" : " engines") + ", " + grouped(run.accelerators) +
+                    (run.accelerators == 1 ? " GPU: " : " GPUs: ") + grouped(r.finished) + " answered in " +
+                    format_seconds(r.seconds) + "\n";
   for (const auto& [reason, number] : refusals(run))
     out += "refused: " + grouped(number) + " (" + end_text(reason) + ")\n";
   out += cache_text(run);
@@ -130,7 +138,7 @@ std::string service_json(const ServiceRun& run) {
                  {"throughput", throughput_json(r)},
                  {"cache",
                   {{"bytes", run.cache.cache},
-                   {"blocks", run.spec.engine.num_gpu_blocks},
+                   {"blocks", allocated_blocks(run.spec.engine)},
                    {"mean_share", r.mean_cache},
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},

@@ -22,7 +22,7 @@ double run_seconds(const Workload& workload, int64_t tokens, int32_t replicas,
   setup.engine.max_model_len = 131072;
   setup.engine.max_num_batched_tokens = 8192;
   setup.engine.max_num_seqs = 1024;
-  setup.engine.sglang.context_length = 131072;
+  setup.engine.sglang.context_len = 131072;
   setup.engine.trtllm.max_seq_len = 131072;
   setup.engine.trtllm.enable_chunked_context = true;
   set_cache_tokens(setup.engine, tokens);

@@ -27,6 +27,28 @@ int64_t sampler_bytes(const Design& design) {
   return design.model.vocab * (dtype_bytes(design.workload.dtype) + 4 + 4 + 8 + 4);
 }
 
+// Sets the usable bytes and those of the cache. States, runtime and activations are set.
+void divide(int64_t memory, const CacheSettings& settings, CacheCapacity& of) {
+  const auto share = [&](int64_t bytes) {
+    return static_cast<int64_t>(settings.gpu_memory_utilization * static_cast<double>(bytes));
+  };
+  switch (settings.engine) {
+    case EngineKind::Vllm:
+      of.usable = share(memory);
+      of.cache = of.usable - of.states - of.runtime - of.activations;
+      break;
+    case EngineKind::Sglang:
+      of.usable = share(memory - of.runtime);
+      of.cache = of.usable - of.states;
+      break;
+    case EngineKind::Trtllm:
+      of.usable = memory;
+      of.cache = share(memory - of.states - of.runtime - of.activations);
+      break;
+  }
+  of.cache = std::max<int64_t>(0, of.cache);
+}
+
 }  // namespace
 
 Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& settings,
@@ -51,14 +73,12 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
   for (size_t s = 0; s < report->stages.size(); ++s) {
     const StageMemory& memory = report->memory->stages[s];
     CacheCapacity of;
-    of.usable = static_cast<int64_t>(settings.gpu_memory_utilization *
-                                     static_cast<double>(memory_of(*report->accelerator, settings)));
     const auto bytes = [&](MemoryCategory category) { return memory.at_peak[static_cast<size_t>(category)]; };
     of.states = bytes(MemoryCategory::Parameters);
     of.runtime = memory.in_use - memory.reserved;
     of.activations = memory.allocated - of.states - bytes(MemoryCategory::KvCache);
     if (report->stages[s].last) of.activations = std::max(of.activations, prompts * sampler_bytes(design));
-    of.cache = std::max<int64_t>(0, of.usable - of.states - of.runtime - of.activations);
+    divide(memory_of(*report->accelerator, settings), settings, of);
     const auto stored = [&](int i) {
       return static_cast<int64_t>(
                  decode[i]->stages[s].memory[static_cast<size_t>(MemoryCategory::KvCache)].value) *

@@ -82,83 +82,105 @@ ForwardSeconds EngineClock::forward(Mode mode, int64_t tokens, int64_t context) 
   return report->valid() ? forward_seconds(*report) : ForwardSeconds{};
 }
 
+EngineClock::Parts EngineClock::parts(const ForwardSeconds& forward,
+                                      double ForwardSeconds::Stage::*of) const {
+  Parts out(static_cast<size_t>(design_.parallel.pp) + 1);
+  for (size_t stage = 0; stage < forward.stages.size(); ++stage) {
+    out[stage + 1] = forward.stages[stage].*of;
+    out[kAllStages] += out[stage + 1];
+  }
+  return out;
+}
+
 const EngineClock::TokenCost& EngineClock::token_cost(Mode mode, int64_t tokens) {
   const auto [it, fresh] = tokens_[mode == Mode::Decode].try_emplace(tokens);
   if (fresh) {
     const ForwardSeconds of = mode == Mode::Decode ? forward(mode, tokens, kAnyContext)
                                                    : forward(mode, 1, tokens);
-    it->second = {of.tokens() + of.messages, of.head(), static_cast<double>(of.kernels)};
+    it->second = {parts(of, &ForwardSeconds::Stage::tokens), parts(of, &ForwardSeconds::Stage::head),
+                  static_cast<double>(of.kernels)};
+    it->second.tokens[kAllStages] += of.messages;
   }
   return it->second;
 }
 
-double EngineClock::token_seconds(Mode mode, int64_t tokens) {
+double EngineClock::token_seconds(Mode mode, int64_t tokens, size_t part) {
   const Rung at = rung(static_cast<double>(tokens), mode == Mode::Decode ? 1 : kLeastPrompt, true);
-  const double low = token_cost(mode, at.low).tokens;
-  return at.share == 0 ? low : between(low, token_cost(mode, at.high).tokens, at.share);
+  const double low = token_cost(mode, at.low).tokens[part];
+  return at.share == 0 ? low : between(low, token_cost(mode, at.high).tokens[part], at.share);
 }
 
-double EngineClock::head_seconds(int64_t sequences) {
+double EngineClock::head_seconds(int64_t sequences, size_t part) {
   const Rung at = rung(static_cast<double>(sequences), 1, true);
-  const double low = token_cost(Mode::Decode, at.low).head;
-  return at.share == 0 ? low : between(low, token_cost(Mode::Decode, at.high).head, at.share);
+  const double low = token_cost(Mode::Decode, at.low).head[part];
+  return at.share == 0 ? low : between(low, token_cost(Mode::Decode, at.high).head[part], at.share);
 }
 
-double EngineClock::decode_attention(int64_t sequences, int64_t context) {
+double EngineClock::decode_attention(int64_t sequences, int64_t context, size_t part) {
   const auto [it, fresh] = decode_attention_.try_emplace({sequences, context});
-  if (fresh) it->second = forward(Mode::Decode, sequences, context).attention();
-  return it->second;
+  if (fresh) it->second = parts(forward(Mode::Decode, sequences, context), &ForwardSeconds::Stage::attention);
+  return it->second[part];
 }
 
-double EngineClock::decode_attention_seconds(int64_t sequences, int64_t contexts) {
+double EngineClock::decode_attention_seconds(int64_t sequences, int64_t contexts, size_t part) {
   if (sequences == 0) return 0;
   const Rung of = rung(static_cast<double>(sequences), 1, false),
              at = rung(static_cast<double>(contexts) / static_cast<double>(sequences), kLeastContext, false);
   const auto along = [&](int64_t n) {
-    const double low = decode_attention(n, at.low);
-    return at.share == 0 ? low : between(low, decode_attention(n, at.high), at.share);
+    const double low = decode_attention(n, at.low, part);
+    return at.share == 0 ? low : between(low, decode_attention(n, at.high, part), at.share);
   };
   const double low = along(of.low);
   return of.share == 0 ? low : between(low, along(of.high), of.share);
 }
 
-double EngineClock::prompt_attention(int64_t tokens) {
+double EngineClock::prompt_attention(int64_t tokens, size_t part) {
   const auto [it, fresh] = prompt_attention_.try_emplace(tokens);
-  if (fresh) it->second = forward(Mode::Prefill, 1, tokens).attention();
-  return it->second;
+  if (fresh) it->second = parts(forward(Mode::Prefill, 1, tokens), &ForwardSeconds::Stage::attention);
+  return it->second[part];
 }
 
 // Without the constant part. Seconds over tokens are interpolated, which is exact for squares.
-double EngineClock::prompt_attention_seconds(int64_t tokens) {
+double EngineClock::prompt_attention_seconds(int64_t tokens, size_t part) {
   if (tokens <= kLeastPrompt) return 0;
-  const double constant = prompt_attention(kLeastPrompt);
-  const auto each = [&](int64_t n) { return (prompt_attention(n) - constant) / static_cast<double>(n); };
+  const double constant = prompt_attention(kLeastPrompt, part);
+  const auto each = [&](int64_t n) {
+    return (prompt_attention(n, part) - constant) / static_cast<double>(n);
+  };
   const Rung at = rung(static_cast<double>(tokens), kLeastPrompt, false);
   const double low = each(at.low);
   return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
 }
 
-double EngineClock::seconds(const StepBatch& batch) {
+double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
   int64_t prompt = 0;
-  double attention = decode_attention_seconds(batch.decode_sequences, batch.decode_context);
+  double attention = decode_attention_seconds(batch.decode_sequences, batch.decode_context, part);
   for (const PrefillChunk& chunk : batch.chunks) {
     prompt += chunk.tokens;
-    attention += prompt_attention_seconds(chunk.context + chunk.tokens) -
-                 prompt_attention_seconds(chunk.context);
+    attention += prompt_attention_seconds(chunk.context + chunk.tokens, part) -
+                 prompt_attention_seconds(chunk.context, part);
   }
-  if (prompt > 0) attention += prompt_attention(kLeastPrompt);
+  if (prompt > 0) attention += prompt_attention(kLeastPrompt, part);
   const int64_t decode = batch.decode_sequences, all = decode + prompt;
   const int64_t tokens = prompt == 0 ? profile_.padded(all) : all;
   const double share = static_cast<double>(prompt) / static_cast<double>(all);
-  double kernels = attention + head_seconds(batch.sampled);
-  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens);
+  double kernels = attention + head_seconds(batch.sampled, part);
+  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens, part);
   if (share > 0) {
-    kernels += share * token_seconds(Mode::Prefill, tokens);
+    kernels += share * token_seconds(Mode::Prefill, tokens, part);
     const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
-    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels);
+    const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
+    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
   }
   return kernels + profile_.step_seconds +
          profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
+}
+
+double EngineClock::bottleneck_seconds(const StepBatch& batch) {
+  double out = 0;
+  for (size_t stage = 1; stage <= static_cast<size_t>(design_.parallel.pp); ++stage)
+    out = std::max(out, part_seconds(batch, stage));
+  return out;
 }
 
 }  // namespace shardscape

@@ -14,12 +14,17 @@
 //   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
 //   kernel computes all chunks of a step.
 //
+// Pipeline: the seconds of a step are those of all stages and of the messages between them. The slowest stage
+// is put together from the same designs; messages overlap with the work of a stage.
+//
 // A step with prompts takes at least the host's time to launch its kernels (EngineProfile::launch_seconds).
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "serving/engine/engine_profile.h"
 #include "serving/engine/forward_seconds.h"
@@ -33,9 +38,13 @@ class EngineClock final : public StepClock {
   // layout can be computed.
   static Result<std::unique_ptr<EngineClock>> make(const Design& design, const EngineProfile& profile,
                                                    std::shared_ptr<PlanCache> cache = {});
-  double seconds(const StepBatch& batch) override;
+  double seconds(const StepBatch& batch) override { return part_seconds(batch, kAllStages); }
+  double bottleneck_seconds(const StepBatch& batch) override;
 
  private:
+  // The part of a step that a function is about: all stages, or one stage from 1 on.
+  static constexpr size_t kAllStages = 0;
+  using Parts = std::vector<double>;  // of all stages, and of each stage
   EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache);
   std::optional<Problem> check();
   // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens.
@@ -44,25 +53,27 @@ class EngineClock final : public StepClock {
 
   // At a point of a ladder; computed once.
   struct TokenCost {
-    double tokens = 0, head = 0;  // seconds; tokens: with the messages between stages
-    double kernels = 0;           // number of launches
+    Parts tokens, head;  // seconds; tokens of all stages: with the messages between stages
+    double kernels = 0;  // number of launches, over all stages
   };
   const TokenCost& token_cost(Mode mode, int64_t tokens);
-  double decode_attention(int64_t sequences, int64_t context);
-  double prompt_attention(int64_t tokens);
+  double decode_attention(int64_t sequences, int64_t context, size_t part);
+  double prompt_attention(int64_t tokens, size_t part);
   // Between the points.
-  double token_seconds(Mode mode, int64_t tokens);
-  double head_seconds(int64_t sequences);
-  double decode_attention_seconds(int64_t sequences, int64_t contexts);
-  double prompt_attention_seconds(int64_t tokens);
+  double token_seconds(Mode mode, int64_t tokens, size_t part);
+  double head_seconds(int64_t sequences, size_t part);
+  double decode_attention_seconds(int64_t sequences, int64_t contexts, size_t part);
+  double prompt_attention_seconds(int64_t tokens, size_t part);
+  double part_seconds(const StepBatch& batch, size_t part);
+  Parts parts(const ForwardSeconds& forward, double ForwardSeconds::Stage::*of) const;
 
   Design design_;
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
   int64_t least_ = 1;                       // steps of decode have a multiple of so many sequences
   std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
-  std::map<std::pair<int64_t, int64_t>, double> decode_attention_;
-  std::map<int64_t, double> prompt_attention_;
+  std::map<std::pair<int64_t, int64_t>, Parts> decode_attention_;
+  std::map<int64_t, Parts> prompt_attention_;
 };
 
 }  // namespace shardscape

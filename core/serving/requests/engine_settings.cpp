@@ -28,7 +28,7 @@ std::vector<Bound> bounds(const EngineSettings& s) {
               {"num_gpu_blocks", s.num_gpu_blocks, s.num_gpu_blocks == 0 ? 0 : 2, kMost},
               {"long_prefill_token_threshold", s.long_prefill_token_threshold, 0, kMost}};
     case EngineKind::Sglang:
-      return {{"context_length", s.sglang.context_length, 2, kMost},
+      return {{"context_len", s.sglang.context_len, 2, kMost},
               {"max_total_tokens", s.sglang.max_total_tokens, 0, kMost},
               {"max_running_requests", s.sglang.max_running_requests, 1, kMost},
               {"max_prefill_tokens", s.sglang.max_prefill_tokens, 1, kMost},
@@ -121,7 +121,7 @@ bool caches_prefixes(const EngineSettings& settings) {
 int64_t longest_sequence(const EngineSettings& settings) {
   switch (settings.engine) {
     case EngineKind::Vllm: return settings.max_model_len;
-    case EngineKind::Sglang: return settings.sglang.context_length;
+    case EngineKind::Sglang: return settings.sglang.context_len;
     case EngineKind::Trtllm: return settings.trtllm.max_seq_len;
   }
   return 0;

@@ -9,6 +9,7 @@
 namespace shardscape {
 
 enum class EngineKind : uint8_t { Vllm, Sglang, Trtllm };
+inline constexpr const char* kEngineIds[] = {"vllm", "sglang", "trtllm"};
 const char* engine_name(EngineKind kind);  // "vLLM"
 
 enum class SchedulingPolicy : uint8_t {
@@ -16,15 +17,15 @@ enum class SchedulingPolicy : uint8_t {
   Priority,  // the smallest Request::priority first, then the earliest arrival
 };
 
-// SGLang (python/sglang/srt/server_args.py, commit 00550cd1). Its cache has pages of one token.
-// chunked_prefill_size is the default for GPUs with 60 to 160 GiB, max_running_requests the least one that
-// SGLang derives from the size of the cache.
+// SGLang (python/sglang/srt/server_args.py, commit 00550cd1). context_len is --context-length, which is a
+// setting of designs, too. Its cache has pages of one token. chunked_prefill_size is the default for GPUs
+// with 60 to 160 GiB, max_running_requests the least one that SGLang derives from the size of the cache.
 enum class SglangPolicy : uint8_t {
   Fcfs,  // first come, first served
   Lpm,   // longest cached prefix first
 };
 struct SglangSettings {
-  int64_t context_length = 32768;       // most tokens of a prompt and its answer
+  int64_t context_len = 32768;          // most tokens of a prompt and its answer
   int64_t max_total_tokens = 0;         // of the cache; 0: the cache is endless
   int64_t max_running_requests = 2048;  // most running sequences; stages of a pipeline share them
   int64_t max_prefill_tokens = 16384;   // of a prefill batch

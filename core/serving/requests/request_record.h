@@ -9,7 +9,7 @@ namespace shardscape {
 enum class RequestEnd : uint8_t {
   Pending,  // not yet
   Finished,
-  LongerThanModel,   // prompt and output exceed max_model_len, context_length or max_seq_len
+  LongerThanModel,   // prompt and output exceed max_model_len, context_len or max_seq_len
   LargerThanCache,   // prompt and output need more blocks than the cache has
   LargerThanBudget,  // without chunked prefill, the prompt or its recomputation exceeds a step's tokens
   ParentRefused,     // the previous turn was refused

@@ -33,8 +33,8 @@ bool shares_experts(const Design& design) {
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
 }
 
-Problem no_cache_problem(const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, "gpu_memory_utilization",
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
+  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
           "weights (" + format_bytes(cache.states) + "), the largest step (" +
               format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
               ") leave no room for a KV cache in " + format_bytes(cache.usable),
@@ -70,17 +70,19 @@ Result<Workload> make_workload(const RequestSource& source) {
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
                                     std::shared_ptr<PlanCache> cache) {
   const EngineSettings& engine = spec.engine;
-  return cache_capacity(
-      engine_design(design),
-      {spec.gpu_memory_utilization, engine.max_num_batched_tokens, engine.max_num_seqs, engine.block_size},
-      std::move(cache));
+  return cache_capacity(engine_design(design),
+                        {memory_share(spec), most_step_tokens(engine), most_sequences(engine),
+                         cache_block_size(engine), 0, engine.engine},
+                        std::move(cache));
 }
 
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache) {
   const auto accelerator = accelerator_of(design.cluster);
-  EngineProfile profile = engine_profile("vllm", accelerator ? accelerator->family : "");
-  profile.captured = vllm_captured_sizes(std::min(2 * spec.engine.max_num_seqs, kMostCaptured));
+  EngineProfile profile = engine_profile(kEngineIds[static_cast<size_t>(spec.engine.engine)],
+                                         accelerator ? accelerator->family : "");
+  // SGLang and TensorRT-LLM record graphs of about the same sizes.
+  profile.captured = vllm_captured_sizes(std::min(2 * most_sequences(spec.engine), kMostCaptured));
   auto clock = EngineClock::make(engine_design(design), profile, std::move(cache));
   if (auto* problem = std::get_if<Problem>(&clock)) return *std::move(problem);
   return std::get<0>(std::move(clock));
@@ -96,15 +98,19 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   run->workload = std::move(workload);
   if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
   EngineSettings& engine = run->spec.engine;
-  if (engine.num_gpu_blocks == 0) {
+  engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
+  engine.attention_dp = static_cast<int32_t>(run->design.parallel.dp);
+  if (cache_blocks(engine) == 0) {
     const auto capacity = service_cache(design, spec, std::move(cache));
     if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
     run->cache = std::get<0>(capacity);
-    engine.num_gpu_blocks = run->cache.blocks;
-    if (engine.num_gpu_blocks < 2) return no_cache_problem(run->cache);
+    set_cache_tokens(engine, run->cache.blocks * cache_block_size(engine));
+    if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, run->cache);
   }
   auto simulation = simulate_requests(
-      run->workload, {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true}, clock, stop);
+      run->workload,
+      {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true, engine.attention_dp}, clock,
+      stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
   run->results = service_results(run->workload, run->simulation, spec.limits);

@@ -102,6 +102,9 @@ ServiceSetting limit(const char* id, const char* label, SettingGroup group, cons
 
 constexpr const char* kArrivals[] = {"all-at-once", "constant", "poisson", "gamma"};
 constexpr const char* kPolicies[] = {"fcfs", "priority"};
+constexpr const char* kSglangPolicies[] = {"fcfs", "lpm"};
+constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH"};
+constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
 constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
 
 template <auto member, const auto& names>
@@ -155,45 +158,148 @@ std::vector<ServiceSetting> request_settings() {
   };
 }
 
-std::vector<ServiceSetting> engine_rows() {
+std::vector<ServiceSetting> of_engine(EngineKind engine, std::vector<ServiceSetting> rows) {
+  for (ServiceSetting& row : rows) row.engine = engine;
+  return rows;
+}
+
+std::vector<ServiceSetting> engine_choice() {
+  return {choice<MEMBER(engine.engine), kEngineIds>(
+      "engine", "Engine", SettingGroup::Engine,
+      "The serving engine, whose scheduler decides on the steps: vLLM V1, SGLang or TensorRT-LLM.")};
+}
+
+std::vector<ServiceSetting> vllm_settings() {
   constexpr SettingGroup kGroup = SettingGroup::Engine;
-  return {
-      whole<MEMBER(engine.max_num_batched_tokens)>("max_num_batched_tokens", "Tokens per step", kGroup,
-                                                   "The most tokens that a step computes (vLLM)."),
-      whole<MEMBER(engine.max_num_seqs)>("max_num_seqs", "Sequences", kGroup,
-                                         "The most sequences that run at once (vLLM)."),
-      whole<MEMBER(engine.max_model_len)>("max_model_len", "Longest sequence", kGroup,
-                                          "The most tokens of a prompt and its answer. Longer requests are "
-                                          "refused (vLLM)."),
-      whole<MEMBER(engine.block_size)>("block_size", "Block size", kGroup, "Tokens of a cache block (vLLM)."),
-      number<MEMBER(gpu_memory_utilization)>("gpu_memory_utilization", "Memory utilization", kGroup,
-                                             "Share of the accelerator's memory that the engine uses. What "
-                                             "weights and the largest step leave is the KV cache (vLLM)."),
-      whole<MEMBER(engine.num_gpu_blocks)>("num_gpu_blocks", "Cache blocks", kGroup,
-                                           "Blocks of the KV cache. 0: as many as fit (vLLM: "
-                                           "num_gpu_blocks_override)."),
-      on_off<MEMBER(engine.enable_chunked_prefill)>("enable_chunked_prefill", "Chunked prefill", kGroup,
-                                                    "Long prompts are computed over several steps (vLLM)."),
-      whole<MEMBER(engine.long_prefill_token_threshold)>("long_prefill_token_threshold", "Longest chunk",
-                                                         kGroup,
-                                                         "The most tokens of one prompt in a step. 0: no "
-                                                         "limit (vLLM)."),
-      on_off<MEMBER(engine.enable_prefix_caching)>("enable_prefix_caching", "Prefix caching", kGroup,
-                                                   "Prompts reuse the cached blocks of equal prefixes "
-                                                   "(vLLM)."),
-      choice<MEMBER(engine.policy), kPolicies>("scheduling_policy", "Policy", kGroup,
-                                               "Order of waiting requests: first come, first served, or by "
-                                               "the priority in the trace (vLLM)."),
-      on_off<MEMBER(engine.scheduler_reserve_full_isl)>("scheduler_reserve_full_isl", "Reserve prompts",
-                                                        kGroup,
-                                                        "A request starts only if all its tokens fit into "
-                                                        "the free blocks (vLLM)."),
-      number<MEMBER(engine.watermark)>("watermark", "Watermark", kGroup,
-                                       "Share of the blocks that stays free when a request starts (vLLM)."),
-      on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
-                                              "The engine schedules a step while the previous one runs "
-                                              "(vLLM)."),
-  };
+  return of_engine(
+      EngineKind::Vllm,
+      {
+          whole<MEMBER(engine.max_num_batched_tokens)>("max_num_batched_tokens", "Tokens per step", kGroup,
+                                                       "The most tokens that a step computes (vLLM)."),
+          whole<MEMBER(engine.max_num_seqs)>("max_num_seqs", "Sequences", kGroup,
+                                             "The most sequences that run at once (vLLM)."),
+          whole<MEMBER(engine.max_model_len)>(
+              "max_model_len", "Longest sequence", kGroup,
+              "The most tokens of a prompt and its answer. Longer requests are "
+              "refused (vLLM)."),
+          whole<MEMBER(engine.block_size)>("block_size", "Block size", kGroup,
+                                           "Tokens of a cache block (vLLM)."),
+          number<MEMBER(gpu_memory_utilization)>(
+              "gpu_memory_utilization", "Memory utilization", kGroup,
+              "Share of the accelerator's memory that the engine uses. What "
+              "weights and the largest step leave is the KV cache (vLLM)."),
+          whole<MEMBER(engine.num_gpu_blocks)>("num_gpu_blocks", "Cache blocks", kGroup,
+                                               "Blocks of the KV cache. 0: as many as fit (vLLM: "
+                                               "num_gpu_blocks_override)."),
+          on_off<MEMBER(engine.enable_chunked_prefill)>(
+              "enable_chunked_prefill", "Chunked prefill", kGroup,
+              "Long prompts are computed over several steps (vLLM)."),
+          whole<MEMBER(engine.long_prefill_token_threshold)>("long_prefill_token_threshold", "Longest chunk",
+                                                             kGroup,
+                                                             "The most tokens of one prompt in a step. 0: no "
+                                                             "limit (vLLM)."),
+          on_off<MEMBER(engine.enable_prefix_caching)>("enable_prefix_caching", "Prefix caching", kGroup,
+                                                       "Prompts reuse the cached blocks of equal prefixes "
+                                                       "(vLLM)."),
+          choice<MEMBER(engine.policy), kPolicies>(
+              "scheduling_policy", "Policy", kGroup,
+              "Order of waiting requests: first come, first served, or by "
+              "the priority in the trace (vLLM)."),
+          on_off<MEMBER(engine.scheduler_reserve_full_isl)>(
+              "scheduler_reserve_full_isl", "Reserve prompts", kGroup,
+              "A request starts only if all its tokens fit into "
+              "the free blocks (vLLM)."),
+          number<MEMBER(engine.watermark)>(
+              "watermark", "Watermark", kGroup,
+              "Share of the blocks that stays free when a request starts (vLLM)."),
+          on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
+                                                  "The engine schedules a step while the previous one runs "
+                                                  "(vLLM)."),
+      });
+}
+
+std::vector<ServiceSetting> sglang_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Engine;
+  return of_engine(
+      EngineKind::Sglang,
+      {
+          whole<MEMBER(engine.sglang.context_len)>(
+              "context_len", "Longest sequence", kGroup,
+              "The most tokens of a prompt and its answer. Longer requests are refused (SGLang: "
+              "context_length)."),
+          number<MEMBER(mem_fraction_static)>(
+              "mem_fraction_static", "Static memory", kGroup,
+              "Share of the accelerator's memory for weights and KV cache (SGLang)."),
+          whole<MEMBER(engine.sglang.max_total_tokens)>(
+              "max_total_tokens", "Cache tokens", kGroup,
+              "Tokens of the KV cache. 0: as many as fit (SGLang)."),
+          whole<MEMBER(engine.sglang.max_running_requests)>(
+              "max_running_requests", "Running requests", kGroup,
+              "The most sequences that run at once. Pipeline stages share them (SGLang)."),
+          whole<MEMBER(engine.sglang.max_prefill_tokens)>("max_prefill_tokens", "Prefill tokens", kGroup,
+                                                          "The most tokens of a prefill batch (SGLang)."),
+          whole<MEMBER(engine.sglang.chunked_prefill_size)>(
+              "chunked_prefill_size", "Chunk size", kGroup,
+              "The most prompt tokens of a step. Longer prompts are computed over several steps. -1: prompts "
+              "are "
+              "not cut (SGLang)."),
+          on_off<MEMBER(engine.sglang.enable_mixed_chunk)>(
+              "enable_mixed_chunk", "Mixed chunks", kGroup,
+              "A prefill batch also computes the next tokens of the running sequences (SGLang)."),
+          choice<MEMBER(engine.sglang.schedule_policy), kSglangPolicies>(
+              "schedule_policy", "Policy", kGroup,
+              "Order of waiting requests: first come, first served, or the longest cached prefix first "
+              "(SGLang)."),
+          number<MEMBER(engine.sglang.schedule_conservativeness)>(
+              "schedule_conservativeness", "Conservativeness", kGroup,
+              "Factor of the cache that is reserved for the rest of running answers. Lower values start more "
+              "requests and retract more of them (SGLang)."),
+          on_off<MEMBER(engine.sglang.disable_radix_cache)>("disable_radix_cache", "No radix cache", kGroup,
+                                                            "Prompts do not reuse cached prefixes (SGLang)."),
+          on_off<MEMBER(engine.sglang.disable_overlap_schedule)>(
+              "disable_overlap_schedule", "No overlap schedule", kGroup,
+              "The engine schedules a step after the previous one has ended (SGLang)."),
+      });
+}
+
+std::vector<ServiceSetting> trtllm_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Engine;
+  return of_engine(
+      EngineKind::Trtllm,
+      {
+          whole<MEMBER(engine.trtllm.max_seq_len)>(
+              "max_seq_len", "Longest sequence", kGroup,
+              "The most tokens of a prompt and its answer. Longer requests are refused (TensorRT-LLM)."),
+          whole<MEMBER(engine.trtllm.max_batch_size)>("max_batch_size", "Batch size", kGroup,
+                                                      "The most sequences of a step (TensorRT-LLM)."),
+          whole<MEMBER(engine.trtllm.max_num_tokens)>("max_num_tokens", "Tokens per step", kGroup,
+                                                      "The most tokens that a step computes (TensorRT-LLM)."),
+          number<MEMBER(free_gpu_memory_fraction)>(
+              "free_gpu_memory_fraction", "Free memory", kGroup,
+              "Share for the KV cache of the memory that weights and the largest step leave (TensorRT-LLM)."),
+          whole<MEMBER(engine.trtllm.max_tokens)>(
+              "max_tokens", "Cache tokens", kGroup,
+              "Tokens of the KV cache. 0: as many as fit (TensorRT-LLM)."),
+          whole<MEMBER(engine.trtllm.tokens_per_block)>("tokens_per_block", "Tokens per block", kGroup,
+                                                        "Tokens of a cache block (TensorRT-LLM)."),
+          on_off<MEMBER(engine.trtllm.enable_block_reuse)>(
+              "enable_block_reuse", "Block reuse", kGroup,
+              "Prompts reuse the cached blocks of equal prefixes (TensorRT-LLM)."),
+          choice<MEMBER(engine.trtllm.capacity_scheduler_policy), kCapacityPolicies>(
+              "capacity_scheduler_policy", "Capacity policy", kGroup,
+              "Which requests start: those whose whole answers fit into the cache, all whose next tokens "
+              "fit, or "
+              "a batch when the previous one has ended (TensorRT-LLM)."),
+          on_off<MEMBER(engine.trtllm.enable_chunked_context)>(
+              "enable_chunked_context", "Chunked context", kGroup,
+              "Long prompts are computed over several steps (TensorRT-LLM: enable_chunked_prefill)."),
+          choice<MEMBER(engine.trtllm.context_chunking_policy), kChunkingPolicies>(
+              "context_chunking_policy", "Chunking policy", kGroup,
+              "How prompts share the tokens of a step: in the order of arrival, or in turns (TensorRT-LLM)."),
+          on_off<MEMBER(engine.trtllm.disable_overlap_scheduler)>(
+              "disable_overlap_scheduler", "No overlap scheduler", kGroup,
+              "The engine schedules a step after the previous one has ended (TensorRT-LLM)."),
+      });
 }
 
 std::vector<ServiceSetting> fleet_settings() {
@@ -218,7 +324,8 @@ std::vector<ServiceSetting> fleet_settings() {
 std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
-    for (auto rows : {request_settings, engine_rows, fleet_settings})
+    for (auto rows :
+         {request_settings, engine_choice, vllm_settings, sglang_settings, trtllm_settings, fleet_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

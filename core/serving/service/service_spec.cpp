@@ -50,6 +50,33 @@ std::optional<Problem> set_setting(ServiceSpec& spec, const ServiceSetting& sett
                  setting.accepted());
 }
 
+std::optional<Problem> check_engine(const ServiceSpec& spec, const ServiceSetting& setting) {
+  if (!setting.engine || *setting.engine == spec.engine.engine) return std::nullopt;
+  const char* other = kEngineIds[static_cast<size_t>(*setting.engine)];
+  return Problem(ProblemCode::EngineSettingInvalid, setting.id,
+                 std::string("it is a setting of ") + engine_name(*setting.engine) + ", and the engine is " +
+                     engine_name(spec.engine.engine),
+                 std::string("a setting of ") + engine_name(spec.engine.engine) + ", or the engine " + other);
+}
+
+const ServiceSetting& memory_setting(EngineKind engine) {
+  switch (engine) {
+    case EngineKind::Vllm: return *find_setting("gpu_memory_utilization");
+    case EngineKind::Sglang: return *find_setting("mem_fraction_static");
+    case EngineKind::Trtllm: break;
+  }
+  return *find_setting("free_gpu_memory_fraction");
+}
+
+double memory_share(const ServiceSpec& spec) {
+  switch (spec.engine.engine) {
+    case EngineKind::Vllm: return spec.gpu_memory_utilization;
+    case EngineKind::Sglang: return spec.mem_fraction_static;
+    case EngineKind::Trtllm: break;
+  }
+  return spec.free_gpu_memory_fraction;
+}
+
 std::optional<Problem> check_spec(const ServiceSpec& spec) {
   const auto problem = [](const char* id, double value, const char* accepted) {
     return Problem(ProblemCode::EngineSettingInvalid, id, "the value is " + significant(value), accepted);
@@ -69,8 +96,8 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
   if (source.range_ratio < 0 || source.range_ratio > 1)
     return problem("range_ratio", source.range_ratio, "0 to 1");
   if (source.seed < 0) return problem("seed", static_cast<double>(source.seed), "0 or more");
-  if (spec.gpu_memory_utilization <= 0 || spec.gpu_memory_utilization > 1)
-    return problem("gpu_memory_utilization", spec.gpu_memory_utilization, "above 0, at most 1");
+  if (const double share = memory_share(spec); share <= 0 || share > 1)
+    return problem(memory_setting(spec.engine.engine).id, share, "above 0, at most 1");
   if (spec.replicas < 0 || spec.replicas > kMostReplicas)
     return problem("replicas", static_cast<double>(spec.replicas), "0 to 100,000");
   return check_settings(spec.engine);

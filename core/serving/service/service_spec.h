@@ -35,8 +35,12 @@ struct RequestSource {
 struct ServiceSpec {
   RequestSource source;
   EngineSettings engine;
-  double gpu_memory_utilization = 0.9;  // share of the memory that an engine uses; gives num_gpu_blocks if 0
-  int64_t replicas = 0;                 // engines; 0: the data-parallel degree of the design
+  // Shares of the memory that give the size of the cache, if the engine has none. Of vLLM, of SGLang, and of
+  // TensorRT-LLM (engine/cache_capacity.h).
+  double gpu_memory_utilization = 0.9;
+  double mem_fraction_static = 0.88;
+  double free_gpu_memory_fraction = 0.9;
+  int64_t replicas = 0;  // engines; 0: the data-parallel degree of the design
   Router router = Router::RoundRobin;
   RequestLimits limits;
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
@@ -56,6 +60,7 @@ struct ServiceSetting {
   std::vector<const char*> choices;  // of a Choice
   std::string (*text)(const ServiceSpec& spec);
   bool (*read)(ServiceSpec& spec, const std::string& text);  // false: not a value of this kind
+  std::optional<EngineKind> engine;                          // whose setting it is; empty: of all
   std::string flag() const;
   std::string accepted() const;  // "a whole number"
 };
@@ -64,6 +69,11 @@ std::span<const ServiceSetting> service_settings();
 const ServiceSetting* find_setting(std::string_view id);
 // Reads a value. A Problem names the setting and what it accepts; the spec is then unchanged.
 std::optional<Problem> set_setting(ServiceSpec& spec, const ServiceSetting& setting, const std::string& text);
+// A Problem if the setting belongs to another engine than that of the spec, and has no effect.
+std::optional<Problem> check_engine(const ServiceSpec& spec, const ServiceSetting& setting);
+// The setting that gives the cache its share of the memory.
+const ServiceSetting& memory_setting(EngineKind engine);
+double memory_share(const ServiceSpec& spec);
 // The first value out of its range.
 std::optional<Problem> check_spec(const ServiceSpec& spec);
 

@@ -34,6 +34,18 @@ SpecEditor::SpecEditor(QWidget* parent) : QScrollArea(parent) {
   setWidget(content);
   setFolded(SettingGroup::Engine, true);
   setFolded(SettingGroup::Fleet, true);
+  showEngine();
+}
+
+// Hides the settings of other engines. Their refused texts have no effect.
+void SpecEditor::showEngine() {
+  for (const auto& [id, row] : rows_) {
+    const bool own = !check_engine(spec_, row->setting());
+    row->setVisible(own);
+    if (own || refused_.erase(id) == 0) continue;
+    row->setProblem(nullptr);
+    row->show(text_of(row->setting().text(spec_)));
+  }
 }
 
 void SpecEditor::addSection(SettingGroup group, QWidget* content) {
@@ -83,6 +95,7 @@ void SpecEditor::edit(SettingRow* row, const QString& text) {
     refused_.erase(setting.id);
     spec_ = std::move(spec);
     row->show(text_of(setting.text(spec_)));
+    showEngine();
   }
   Q_EMIT changed();
 }
@@ -96,6 +109,7 @@ void SpecEditor::setSpec(const ServiceSpec& spec) {
     row->show(text_of(row->setting().text(spec)));
     row->setProblem(nullptr);
   }
+  showEngine();
 }
 
 SettingRow* SpecEditor::rowOf(const Problem& problem) const {

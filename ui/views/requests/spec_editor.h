@@ -41,6 +41,7 @@ class SpecEditor : public QScrollArea {
   void addSection(SettingGroup group, QWidget* content);
   void edit(SettingRow* row, const QString& text);
   SettingRow* rowOf(const Problem& problem) const;
+  void showEngine();
   ServiceSpec spec_;
   std::map<SettingGroup, Section> sections_;
   std::map<std::string, SettingRow*> rows_;

@@ -42,6 +42,20 @@ class CacheCapacityTest : public QObject {
       QVERIFY(of.states > 0 && of.activations > 0 && of.runtime > 0 && of.blocks > 0);
     }
   }
+  // SGLang divides what the runtime leaves; TensorRT-LLM takes a share of what the largest step leaves.
+  void engines_divide_the_memory() {
+    CacheSettings settings;
+    const Design design = served("llama3-8b", 1, "h100-sxm-80gb");
+    settings.gpu_memory_utilization = 1;
+    const int64_t all = capacity(design, settings).cache;
+    settings.gpu_memory_utilization = 0.5;
+    settings.engine = EngineKind::Sglang;
+    const CacheCapacity sglang = capacity(design, settings);
+    QCOMPARE(sglang.cache, sglang.usable - sglang.states);
+    QVERIFY(sglang.cache > all / 4 && sglang.cache < all / 2);
+    settings.engine = EngineKind::Trtllm;
+    QVERIFY(std::abs(capacity(design, settings).cache - all / 2) <= 1);
+  }
   void larger_steps_leave_less() {
     const Design design = served("llama3-8b", 1, "h100-sxm-80gb");
     const int64_t blocks = capacity(design, {}).blocks;

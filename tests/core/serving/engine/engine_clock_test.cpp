@@ -177,6 +177,19 @@ class EngineClockTest : public QObject {
     const Design one = serving_design(design, Mode::Decode, 1, 1024);
     compare_close(clock_of(design)->seconds(decode(1, 1024)), serve(one).figures.seconds, 1e-6);
   }
+  // The slowest stage of four takes a quarter of the layers or a little more; without a pipeline it is the
+  // step.
+  void the_slowest_stage_separates_steps() {
+    const auto clock = clock_of(served("llama3-70b", 2, 4));
+    const PrefillChunk chunk[] = {{2048, 0}};
+    for (const StepBatch& batch :
+         {decode(16, 4096), StepBatch{0, 0, chunk, 1}, StepBatch{8, 8192, chunk, 9}}) {
+      const double share = clock->bottleneck_seconds(batch) / clock->seconds(batch);
+      QVERIFY2(share > 0.2 && share < 0.4, qPrintable(QString::number(share)));
+    }
+    const auto one = clock_of(served("llama3-8b", 1));
+    QCOMPARE(one->bottleneck_seconds(decode(16, 4096)), one->seconds(decode(16, 4096)));
+  }
   void impossible_layouts_are_problems() {
     Design design = served("llama3-8b", 3);
     const auto made = EngineClock::make(design, {});

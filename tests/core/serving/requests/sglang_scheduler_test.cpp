@@ -225,7 +225,7 @@ class SglangSchedulerTest : public QObject {
   void requests_that_never_fit_are_refused() {
     const auto end = [](int32_t prompt, int32_t output) {
       EngineSettings s = settings(100);
-      s.sglang.context_length = 99;
+      s.sglang.context_len = 99;
       return run(s, {request(0, prompt, output)}).requests[0].end;
     };
     QCOMPARE(end(60, 38), RequestEnd::Finished);
@@ -235,7 +235,7 @@ class SglangSchedulerTest : public QObject {
 
   void settings_out_of_range_are_refused_data() {
     QTest::addColumn<QByteArray>("name");
-    for (const char* name : {"context_length", "max_total_tokens", "max_running_requests",
+    for (const char* name : {"context_len", "max_total_tokens", "max_running_requests",
                              "max_prefill_tokens", "chunked_prefill_size", "schedule_conservativeness"})
       QTest::newRow(name) << QByteArray(name);
   }
@@ -243,7 +243,7 @@ class SglangSchedulerTest : public QObject {
     QFETCH(QByteArray, name);
     EngineSettings s = settings();
     QVERIFY(!check_settings(s));
-    if (name == "context_length") s.sglang.context_length = 1;
+    if (name == "context_len") s.sglang.context_len = 1;
     if (name == "max_total_tokens") s.sglang.max_total_tokens = -1;
     if (name == "max_running_requests") s.sglang.max_running_requests = 0;
     if (name == "max_prefill_tokens") s.sglang.max_prefill_tokens = 0;

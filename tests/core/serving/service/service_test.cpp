@@ -1,5 +1,6 @@
 // Requests to the engines of a design, and the table of settings.
 #include <QtTest>
+#include <map>
 #include <set>
 
 #include "serving/service/service.h"
@@ -108,10 +109,66 @@ class ServiceTest : public QObject {
     design.parallel.ep = 4;
     ServiceSpec spec;
     spec.source.requests = 8;
+    spec.source.rate = 100;
     const auto run = run_of(design, spec);
     QCOMPARE(run->design.parallel.dp, int64_t{4});
     QCOMPARE(run->spec.replicas, int64_t{4});
     QCOMPARE(run->accelerators, int64_t{4});
+    // Steps that begin together end together.
+    std::map<double, double> ends;
+    for (const StepRecord& step : run->simulation.steps) {
+      const double end = step.begin + step.seconds;
+      QCOMPARE(ends.try_emplace(step.begin, end).first->second, end);
+    }
+    QVERIFY(ends.size() < run->simulation.steps.size());
+    spec.replicas = 6;
+    QVERIFY(std::holds_alternative<Problem>(run_service(design, spec)));
+  }
+  // The settings of SGLang and TensorRT-LLM, each with its own way to divide the memory.
+  void engines_have_their_settings() {
+    ServiceSpec spec;
+    spec.source.requests = 20;
+    spec.source.rate = 10;
+    const Design design = design_on("llama3-8b", 1, 1);
+    for (const char* engine : {"sglang", "trtllm"}) {
+      QVERIFY(!set_setting(spec, *find_setting("engine"), engine));
+      const auto run = run_of(design, spec);
+      QCOMPARE(run->results.finished, int64_t{20});
+      const int64_t tokens = cache_blocks(run->spec.engine) * cache_block_size(run->spec.engine);
+      QVERIFY2(tokens > 500'000 && tokens < 1'000'000, engine);
+      ServiceSpec less = spec;
+      QVERIFY(!set_setting(less, memory_setting(spec.engine.engine), "0.5"));
+      QVERIFY(cache_blocks(run_of(design, less)->spec.engine) < cache_blocks(run->spec.engine));
+    }
+    for (const ServiceSetting& setting : service_settings()) {
+      const auto problem = check_engine(spec, setting);
+      QCOMPARE(problem.has_value(), setting.engine && *setting.engine != EngineKind::Trtllm);
+      if (problem) QCOMPARE(problem->code, ProblemCode::EngineSettingInvalid);
+    }
+    spec.free_gpu_memory_fraction = 0;
+    QCOMPARE(check_spec(spec)->where, std::string("free_gpu_memory_fraction"));
+    spec.engine.engine = EngineKind::Sglang;  // for which that share has no effect
+    QVERIFY(!check_spec(spec));
+  }
+  // Four stages have four steps in flight. With as many users as sequences fill a step of each stage, tokens
+  // come faster than the seconds of a step allow for one step after the other.
+  void stages_of_a_pipeline_work_at_once() {
+    Design design = preset_design("llama3-70b", 1, 4, 1);
+    design.cluster.accelerator = "h200-sxm-141gb";
+    ServiceSpec spec;
+    spec.source.users = 8;
+    spec.source.requests = 16;
+    spec.source.input_len = 2048;
+    spec.source.output_len = 20;
+    const auto run = run_of(design, spec);
+    QCOMPARE(run->spec.engine.pipeline_stages, 4);
+    double seconds = 0, end = 0;
+    for (const StepRecord& step : run->simulation.steps) {
+      seconds += step.seconds;
+      end = std::max(end, step.begin + step.seconds);
+    }
+    QVERIFY2(seconds > 1.5 * end, qPrintable(QString("%1 %2").arg(seconds).arg(end)));
+    QVERIFY(run->simulation.busy_seconds < end * (1 + 1e-9));
   }
   // A closed loop of users has at most so many requests in the system.
   void users_bound_the_requests() {
