@@ -60,7 +60,7 @@ struct ServiceSetting {
   std::vector<const char*> choices;  // of a Choice
   std::string (*text)(const ServiceSpec& spec);
   bool (*read)(ServiceSpec& spec, const std::string& text);  // false: not a value of this kind
-  std::optional<EngineKind> engine;                          // whose setting it is; empty: of all
+  std::optional<EngineKind> engine = {};                     // whose setting it is; empty: of all
   std::string flag() const;
   std::string accepted() const;  // "a whole number"
 };

@@ -235,8 +235,8 @@ class SglangSchedulerTest : public QObject {
 
   void settings_out_of_range_are_refused_data() {
     QTest::addColumn<QByteArray>("name");
-    for (const char* name : {"context_len", "max_total_tokens", "max_running_requests",
-                             "max_prefill_tokens", "chunked_prefill_size", "schedule_conservativeness"})
+    for (const char* name : {"context_len", "max_total_tokens", "max_running_requests", "max_prefill_tokens",
+                             "chunked_prefill_size", "schedule_conservativeness"})
       QTest::newRow(name) << QByteArray(name);
   }
   void settings_out_of_range_are_refused() {
