@@ -114,9 +114,11 @@ void SpecEditor::setSpec(const ServiceSpec& spec) {
 
 SettingRow* SpecEditor::rowOf(const Problem& problem) const {
   if (const auto it = rows_.find(problem.where); it != rows_.end()) return it->second;
+  // Problems of a file name its path, or its name and a line.
   for (const auto& [id, row] : rows_) {
-    const std::string file = row->setting().kind == SettingKind::File ? row->setting().text(spec_) : "";
-    if (!file.empty() && problem.where.starts_with(file)) return row;
+    if (row->setting().kind != SettingKind::File) continue;
+    const std::string path = row->setting().text(spec_), name = path.substr(path.rfind('/') + 1);
+    if (!name.empty() && (problem.where.starts_with(path) || problem.where.starts_with(name))) return row;
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -55,6 +56,7 @@ struct RequestsWindow : ExploreWindow {
   RequestTimeline& timeline() { return *requests().timeline(); }
   const ServiceRun& run() { return *requests().run(); }
   SelectionState& state() { return *main.findChild<SelectionState*>(); }
+  QAbstractItemModel& table() { return *requests().table()->sorted()->sourceModel(); }
   void wait() { QTRY_VERIFY_WITH_TIMEOUT(requests().ready(), kWait); }
   template <typename Widget>
   Widget& part(const char* name) {
@@ -121,11 +123,9 @@ class RequestsTest : public QObject {
     QVERIFY2(text.contains(QString::fromStdString(significant(expected.results.requests_per_second))),
              qPrintable(text));
     QVERIFY(w.requests().figures()->figure("goodput")->isHidden());  // without limits
-    QCOMPARE(w.requests().table()->model()->rowCount(), 5);
-    QCOMPARE(w.requests().table()->model()->index(0, 5).data(TableModel::SortRole).toDouble(),
-             expected.results.ttft.p99);
-    const QAbstractItemModelTester tester(w.requests().table()->model(),
-                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QCOMPARE(w.table().rowCount(), 5);
+    QCOMPARE(w.table().index(0, 5).data(TableModel::SortRole).toDouble(), expected.results.ttft.p99);
+    const QAbstractItemModelTester tester(&w.table(), QAbstractItemModelTester::FailureReportingMode::QtTest);
     const Picture picture = w.view().saveMenu()->picture();
     QCOMPARE(picture.csv().toStdString(), requests_csv(expected));
     QCOMPARE(picture.json().toStdString(), service_json(expected));
@@ -143,7 +143,7 @@ class RequestsTest : public QObject {
       QVERIFY2(row->toolTip().contains(QString::fromLatin1(setting.help).toHtmlEscaped()), setting.id);
     }
     QVERIFY(!w.editor().row("rate")->visibleRegion().isEmpty());
-    QVERIFY(w.editor().row("watermark")->isHidden() || !w.editor().row("watermark")->isVisible());
+    QVERIFY(!w.editor().row("watermark")->isVisible());
     QTest::mouseClick(w.editor().header(SettingGroup::Engine), Qt::LeftButton);
     QVERIFY(w.editor().row("watermark")->isVisible());
     QTest::keyClick(w.editor().header(SettingGroup::Engine), Qt::Key_Space);
@@ -176,8 +176,8 @@ class RequestsTest : public QObject {
     // Limits: goodput appears, and the table marks percentiles over a limit.
     w.enter("tpot_limit", "1 us");
     QVERIFY(w.requests().figures()->figure("goodput")->isVisible());
-    QVERIFY(w.requests().table()->model()->index(1, 5).data(TableModel::AlarmRole).toBool());
-    QVERIFY(!w.requests().table()->model()->index(0, 5).data(TableModel::AlarmRole).toBool());
+    QVERIFY(w.table().index(1, 5).data(TableModel::AlarmRole).toBool());
+    QVERIFY(!w.table().index(0, 5).data(TableModel::AlarmRole).toBool());
   }
 
   void aRunFollowsTheDesign() {
@@ -222,6 +222,13 @@ class RequestsTest : public QObject {
     QVERIFY(!w.editor().row("gpu_memory_utilization")->issue()->isVisible());
     w.type("trace", "/nowhere/requests.csv");
     QTRY_VERIFY_WITH_TIMEOUT(w.editor().row("trace")->issue()->isVisible(), kWait);
+    QTemporaryDir folder;
+    QFile trace(folder.filePath("bad.csv"));
+    QVERIFY(trace.open(QIODevice::WriteOnly));
+    trace.write("arrival_s,input_tokens,output_tokens\n0,100,10\n1,many,10\n");
+    trace.close();
+    w.type("trace", trace.fileName().toLocal8Bit().constData());
+    QTRY_VERIFY_WITH_TIMEOUT(w.editor().row("trace")->issue()->text().contains("many"), kWait);
   }
 
   // A problem of the design leads to its field in the form.
@@ -267,8 +274,10 @@ class RequestsTest : public QObject {
     const LatencyChart& chart = *w.requests().latencies();
     QVERIFY(chart.isVisible());
     const ServiceResults& r = w.run().results;
-    QVERIFY(std::abs(chart.shareWithin(LatencyChart::Ttft, r.ttft.p50) - 0.5) < 0.01);
-    QVERIFY(std::abs(chart.shareWithin(LatencyChart::Tpot, r.tpot.p99) - 0.99) < 0.01);
+    QVERIFY(chart.shareWithin(LatencyChart::Ttft, r.ttft.p50) >= 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::Ttft, 0.999 * r.ttft.p50) < 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::Tpot, r.tpot.p99) >= 0.99);
+    QVERIFY(chart.shareWithin(LatencyChart::Tpot, 0.999 * r.tpot.p99) < 0.99);
     QCOMPARE(*chart.limit(LatencyChart::Ttft), 0.03);
     const double share = chart.shareWithin(LatencyChart::Ttft, 0.03);
     QVERIFY(std::abs(share - r.goodput / r.requests_per_second) < 1e-9);
@@ -373,7 +382,7 @@ class RequestsTest : public QObject {
     QCOMPARE(rates_json(*w.requests().sweep()), rates_json(*std::get<0>(made)));
     QVERIFY(w.requests().sweep()->knee);
     QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("largest rate"));
-    QCOMPARE(w.requests().table()->model()->rowCount(), chart.points());
+    QCOMPARE(w.table().rowCount(), chart.points());
     QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), rates_csv(*w.requests().sweep()));
     const QPoint third = chart.place(RateChart::Tpot, 2).toPoint();
     QTest::mouseClick(&chart, Qt::LeftButton, {}, third);
@@ -408,7 +417,7 @@ class RequestsTest : public QObject {
   void aRunCanBeCancelled() {
     RequestsWindow w;
     const auto before = w.requests().run();
-    w.type("requests", "3000000");
+    w.type("requests", "100000");
     auto& stop = w.part<QPushButton>("requests_stop");
     QTRY_VERIFY_WITH_TIMEOUT(stop.isVisible(), kWait);
     QTest::mouseClick(&stop, Qt::LeftButton);
