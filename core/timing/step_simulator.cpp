@@ -95,6 +95,10 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
         timed->second.seconds.push_back(&table.at(instance.segment, instance.of));
     }
     Stage& of = stages_.emplace_back(Stage{timed->second, nullptr, {}, {}});
+    // Tokens of images, and their gradient, are not split over tp.
+    const ModelStart& start = stage.first;
+    of.gather_forward = start.tower_alone() || start.embedding_alone() ? 0 : gather_seconds_;
+    of.gather_backward = start.tower_alone() ? 0 : gather_seconds_;
     const StageLayout& layout = of.timed.program.layout();
     if (stage.representative < stage.stage) {
       of.sync = std::make_unique<SyncSimulator>(*stages_[static_cast<size_t>(stage.representative)].sync,
@@ -281,13 +285,11 @@ NodeId StepSimulator::run(At at, const Event& event, SpanKind kind) {
 }
 
 NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
-  if (arrived == kNoNode || gather_seconds_ == 0) return arrived;
-  // Tokens of images, and their gradient, are not split over tp.
-  const ModelStart start = report_.stages[static_cast<size_t>(at.number)].first;
-  if (start.tower_alone() || (start.embedding_alone() && kind == SpanKind::Forward)) return arrived;
+  const double seconds = gather_seconds(at.number, kind == SpanKind::Forward);
+  if (arrived == kNoNode || seconds == 0) return arrived;
   Node made = node(at, kind, StreamKind::Compute);
   made.category = TimeCategory::TensorComm;
-  return at.timeline.add(made, gather_seconds_, {arrived});
+  return at.timeline.add(made, seconds, {arrived});
 }
 
 NodeId StepSimulator::node_of(At at, const Event& event, const Wait& wait, NodeId input) const {

@@ -57,7 +57,11 @@ class StepSimulator final : public ScheduleWork {
   // those that are gathered after it.
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
-  double gather_seconds() const { return gather_seconds_; }  // of a message that was scattered over tp
+  // Of a message that was scattered over tp, before a forward or a backward of the stage that receives it.
+  double gather_seconds(int stage, bool forward) const {
+    const Stage& of = stages_[static_cast<size_t>(stage)];
+    return forward ? of.gather_forward : of.gather_backward;
+  }
   // Whether the first forwards wait for the all-gathers of parameters that the previous step updated.
   bool overlaps_param_gather(int stage) const {
     return stages_[static_cast<size_t>(stage)].sync->overlaps_param_gather();
@@ -74,8 +78,9 @@ class StepSimulator final : public ScheduleWork {
   struct Stage {
     const TimedProgram& timed;  // shared by the stages of a class
     std::unique_ptr<SyncSimulator> sync;
-    std::vector<NodeId> stored;  // by microbatch and instance; empty without offloading
-    OverlapSlowdown overlap{};   // of the current pair of overlapped actions
+    std::vector<NodeId> stored;                      // by microbatch and instance; empty without offloading
+    OverlapSlowdown overlap{};                       // of the current pair of overlapped actions
+    double gather_forward = 0, gather_backward = 0;  // seconds before a pass that receives a message
     const PartSeconds& seconds(const Event& event) const {
       return timed.seconds[event.instance]->of(event.part);
     }

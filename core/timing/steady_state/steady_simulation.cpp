@@ -240,8 +240,8 @@ class SteadySimulation {
     CacheKey key;
     for (const int64_t word : order_.key) key.add(word);
     key.add(static_cast<int64_t>(own));
-    key.add(simulator_.gather_seconds());
     for (int s = 0; s < order_.stages; ++s) {
+      for (const bool forward : {false, true}) key.add(simulator_.gather_seconds(s, forward));
       key.add(simulator_.message(s, (s + 1) % order_.stages));
       key.add(int64_t{representatives_[static_cast<size_t>(s)]});
       if (representatives_[static_cast<size_t>(s)] != s) continue;
@@ -362,8 +362,9 @@ class SteadySimulation {
         s.bubble += message.end - begin - waits;
         begin = message.end;
       }
-      begin += simulator_.gather_seconds();
-      s.exposed += simulator_.gather_seconds();
+      const double gather = simulator_.gather_seconds(a.stage, a.kind == ActionKind::Forward);
+      begin += gather;
+      s.exposed += gather;
     }
     s.compute_end = std::max(begin + of.seconds, s.launch_end + of.behind_launch);
     s.launch_end += of.host;
