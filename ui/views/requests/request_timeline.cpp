@@ -13,7 +13,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeft = 62, kTop = 24, kRight = 12, kBottom = 22;
+constexpr double kLeft = 76, kTop = 24, kRight = 12, kBottom = 22;
 constexpr double kSteps = 20, kUse = 46, kGap = 6;
 constexpr double kThinnest = 7, kThickest = 18, kTicksApart = 70;
 constexpr double kLeastBar = 1;  // pixels
