@@ -101,8 +101,9 @@ class DocumentReader {
 
   Design read() {
     check_format();
-    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore",
-                              "compare", "serving", "timeline"});  // explore/study.h reads the last four
+    file_.only(file_.root(),
+               {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore", "compare",
+                "serving", "timeline", "requests"});  // explore/study.h reads the last five
     Design design;
     for (KnobGroup group : kGroups) {
       if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;

@@ -76,11 +76,6 @@ std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
   return out;
 }
 
-// With the null block of vLLM.
-int64_t allocated_blocks(const EngineSettings& engine) {
-  return engine.engine == EngineKind::Vllm ? engine.num_gpu_blocks : cache_blocks(engine);
-}
-
 std::string cache_text(const ServiceRun& run) {
   const int64_t blocks = allocated_blocks(run.spec.engine);
   const int32_t size = cache_block_size(run.spec.engine);

@@ -25,7 +25,7 @@ class ServeCommandTest : public QObject {
   void text() {
     const CliRun run = run_line("serve --model llama3-8b --rate 4 --requests 50 --ttft-limit 2s");
     QCOMPARE(run.exit_code, 0);
-    for (const char* words : {"50 requests on 1 engine, 1 GPU: 50 answered", "TTFT", "TPOT", "ITL",
+    for (const char* words : {"50 requests on 1 vLLM engine, 1 GPU: 50 answered", "TTFT", "TPOT", "ITL",
                               "queueing", "KV cache of an engine", "goodput", "per million output tokens"})
       QVERIFY2(run.out.contains(words), words);
   }
@@ -38,6 +38,21 @@ class ServeCommandTest : public QObject {
     QVERIFY(run_line(command + " --seed 2").json()["seconds"] != one.json()["seconds"]);
     QCOMPARE(one.json()["finished"].toInt(), 50);
     QCOMPARE(one.json()["settings"].toObject()["max_num_seqs"].toString(), QString("256"));
+  }
+  // The scheduler of each engine, with settings of its own only.
+  void engines() {
+    const QString command = "serve --model llama3-8b --rate 20 --requests 100 --json --engine ";
+    const QJsonObject vllm = run_line(command + "vllm").json();
+    for (const char* line : {"sglang --chunked-prefill-size 512", "trtllm --max-batch-size 32"}) {
+      const CliRun run = run_line(command + line);
+      QCOMPARE(run.exit_code, 0);
+      const QJsonObject settings = run.json()["settings"].toObject();
+      QCOMPARE(settings["engine"].toString(), QString(line).section(' ', 0, 0));
+      QVERIFY(!settings.contains("max_num_seqs"));
+      QCOMPARE(run.json()["finished"].toInt(), 100);
+      QVERIFY(run.json()["steps"] != vllm["steps"]);
+    }
+    QVERIFY(run_line("serve --model llama3-8b --requests 5 --engine sglang").out.contains("1 SGLang engine"));
   }
   // More load never makes requests faster, and replicas share it.
   void load_and_replicas() {
@@ -60,7 +75,7 @@ class ServeCommandTest : public QObject {
     const QList<QByteArray> rows = lines_of(table);
     QCOMPARE(rows.size(), 21);
     for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
-    QVERIFY(rows[1].contains("longer than max_model_len"));
+    QVERIFY(rows[1].contains("longer than the longest sequence"));
     QVERIFY(QJsonDocument::fromJson(lines_of(timeline).join('\n')).object().value("traceEvents").isArray());
   }
   // What the table says is what the simulation reads again.
@@ -128,6 +143,10 @@ class ServeCommandTest : public QObject {
                                    << "--users: users of a closed loop have no rate";
     QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
                                        << "a sweep has no timeline";
+    QTest::newRow("other engine") << "--engine sglang --max-num-seqs 8"
+                                  << "--max-num-seqs: it is a setting of vLLM, and the engine is SGLang";
+    QTest::newRow("unknown engine") << "--engine llamacpp"
+                                    << "vllm, sglang or trtllm";
     QTest::newRow("no file") << "--trace nowhere.csv"
                              << "nowhere.csv";
   }

@@ -83,13 +83,17 @@ std::optional<Problem> check_settings(const EngineSettings& settings) {
   return std::nullopt;
 }
 
-int64_t cache_blocks(const EngineSettings& settings) {
+int64_t allocated_blocks(const EngineSettings& settings) {
   switch (settings.engine) {
-    case EngineKind::Vllm: return std::max<int64_t>(0, settings.num_gpu_blocks - 1);
+    case EngineKind::Vllm: return settings.num_gpu_blocks;
     case EngineKind::Sglang: return settings.sglang.max_total_tokens;
     case EngineKind::Trtllm: return settings.trtllm.max_tokens / settings.trtllm.tokens_per_block;
   }
   return 0;
+}
+
+int64_t cache_blocks(const EngineSettings& settings) {
+  return std::max<int64_t>(0, allocated_blocks(settings) - (settings.engine == EngineKind::Vllm));
 }
 
 void set_cache_tokens(EngineSettings& settings, int64_t tokens) {

@@ -88,7 +88,8 @@ struct EngineSettings {
 std::optional<Problem> check_settings(const EngineSettings& settings);
 
 // Values that each kind of engine has under a name of its own.
-int64_t cache_blocks(const EngineSettings& settings);  // that sequences can use; 0: endless
+int64_t allocated_blocks(const EngineSettings& settings);  // of the cache, vLLM's null block included
+int64_t cache_blocks(const EngineSettings& settings);      // that sequences can use; 0: endless
 void set_cache_tokens(EngineSettings& settings, int64_t tokens);
 int32_t cache_block_size(const EngineSettings& settings);  // tokens
 bool caches_prefixes(const EngineSettings& settings);

@@ -26,6 +26,13 @@ QString in_steps(int64_t some, int64_t all) {
                      : tr("in %1 of %2 steps").arg(grouped_text(some), grouped_text(all));
 }
 
+QString cache_words(const EngineSettings& engine) {
+  const QString blocks = grouped_text(allocated_blocks(engine));
+  const int32_t size = cache_block_size(engine);
+  return size == 1 ? tr("%1 tokens").arg(blocks)
+                   : tr("%1 blocks of %2 tokens").arg(blocks, grouped_text(size));
+}
+
 }  // namespace
 
 QString wait_words(const ServiceRun& run, const RequestWait& wait) {
@@ -34,10 +41,10 @@ QString wait_words(const ServiceRun& run, const RequestWait& wait) {
     case WaitReason::RunningStep: return tr("it waited for the end of the running step");
     case WaitReason::Sequences:
       return tr("all %1 sequences ran, %2")
-          .arg(grouped_text(run.spec.engine.max_num_seqs), in_steps(wait.sequences, wait.steps));
+          .arg(grouped_text(most_sequences(run.spec.engine)), in_steps(wait.sequences, wait.steps));
     case WaitReason::Tokens:
       return tr("the %1 tokens of a step were used up, %2")
-          .arg(grouped_text(run.spec.engine.max_num_batched_tokens), in_steps(wait.tokens, wait.steps));
+          .arg(grouped_text(most_step_tokens(run.spec.engine)), in_steps(wait.tokens, wait.steps));
     case WaitReason::Blocks:
       return tr("the free cache blocks did not suffice, %1; up to %2 of the cache was in use")
           .arg(in_steps(wait.blocks, wait.steps), percent_text(cache_share(run, wait.most_blocks)));
@@ -90,7 +97,7 @@ Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int r
     out.more << Row{tr("Steps without it"), grouped_text(wait.steps)}
              << Row{tr("Most sequences"),
                     tr("%1 of %2")
-                        .arg(grouped_text(wait.most_running), grouped_text(run.spec.engine.max_num_seqs))};
+                        .arg(grouped_text(wait.most_running), grouped_text(most_sequences(run.spec.engine)))};
     if (run.simulation.usable_blocks > 0)
       out.more << Row{tr("Most of the cache"), percent_text(cache_share(run, wait.most_blocks))};
   }
@@ -106,9 +113,7 @@ Inspection inspect_service(const ServiceRun& run, UnitSystem units) {
   out.rows << Row{tr("Answered"), grouped_text(r.finished)} << Row{tr("Refused"), grouped_text(r.refused)}
            << Row{tr("Duration"), seconds_text(r.seconds)}
            << Row{tr("Engine steps"), grouped_text(run.simulation.step_count)}
-           << Row{tr("Cache of an engine"), tr("%1 blocks of %2 tokens")
-                                                .arg(grouped_text(run.spec.engine.num_gpu_blocks),
-                                                     grouped_text(run.spec.engine.block_size))};
+           << Row{tr("Cache of an engine"), cache_words(run.spec.engine)};
   if (const CacheCapacity& cache = run.cache; cache.cache > 0) {
     out.more_title = tr("Memory of an accelerator");
     out.more << Row{tr("Usable"), bytes_text(cache.usable, units)}
@@ -118,10 +123,11 @@ Inspection inspect_service(const ServiceRun& run, UnitSystem units) {
              << Row{tr("KV cache"), bytes_text(cache.cache, units)};
   }
   out.why_title = tr("What is simulated?");
-  out.why = tr(
-      "The engines of the current design answer requests over time, step by step, as the scheduler of "
-      "vLLM V1 does. The seconds of a step follow from the graph and the kernels of the design. Select "
-      "a request in the timeline to see why it waited.");
+  out.why = tr("The engines of the current design answer requests over time, step by step, as the scheduler "
+               "of "
+               "%1 does. The seconds of a step follow from the graph and the kernels of the design. Select "
+               "a request in the timeline to see why it waited.")
+                .arg(text_of(engine_name(run.spec.engine.engine)));
   return out;
 }
 

@@ -125,7 +125,7 @@ void RequestTimeline::paintUse(QPainter& painter, const Areas& areas) const {
   const Colors& colors = Theme::instance().colors();
   const std::vector<Column> all = columns(areas);
   const auto blocks = static_cast<double>(run_->simulation.usable_blocks);
-  const auto sequences = static_cast<double>(std::max<int64_t>(1, run_->spec.engine.max_num_seqs));
+  const auto sequences = static_cast<double>(std::max<int64_t>(1, most_sequences(run_->spec.engine)));
   QPolygonF running;
   for (size_t i = 0; i < all.size(); ++i) {
     const Column& column = all[i];
@@ -190,7 +190,7 @@ QString RequestTimeline::tipOfStep(const StepRecord& step) const {
     parts << tr("%1 decode").arg(counted_text(step.decode_sequences, tr("sequence"), tr("sequences")));
   QString out = parts.join(QStringLiteral(" · "));
   out += u'\n' + tr("%1 of %2 sequences run")
-                     .arg(grouped_text(step.running), grouped_text(run_->spec.engine.max_num_seqs));
+                     .arg(grouped_text(step.running), grouped_text(most_sequences(run_->spec.engine)));
   if (const int64_t blocks = run_->simulation.usable_blocks; blocks > 0)
     out += tr(", %1 of the cache is in use")
                .arg(percent_text(static_cast<double>(step.blocks) / static_cast<double>(blocks)));

@@ -180,6 +180,30 @@ class RequestsTest : public QObject {
     QVERIFY(!w.table().index(0, 5).data(TableModel::AlarmRole).toBool());
   }
 
+  // Only the settings of the selected engine have a field, and the run is that engine's.
+  void theEngineSelectsItsSettings() {
+    RequestsWindow w;
+    w.editor().setFolded(SettingGroup::Engine, false);
+    QVERIFY(w.editor().row("max_num_seqs")->isVisible());
+    QVERIFY(!w.editor().row("chunked_prefill_size")->isVisible());
+    w.type("max_num_seqs", "many");
+    QVERIFY(w.editor().refused());
+    auto& engine = w.field<QComboBox>("engine");
+    w.editor().ensureWidgetVisible(&engine);
+    engine.setFocus();
+    QTest::keyClick(&engine, Qt::Key_Down);
+    QTest::keyClick(&engine, Qt::Key_Return);
+    // The refused text of vLLM has no effect any more.
+    QVERIFY(!w.editor().refused());
+    w.wait();
+    QCOMPARE(w.run().spec.engine.engine, EngineKind::Sglang);
+    QVERIFY(!w.editor().row("max_num_seqs")->isVisible());
+    QVERIFY(w.editor().row("chunked_prefill_size")->isVisible());
+    QVERIFY(!w.editor().row("tokens_per_block")->isVisible());
+    w.enter("chunked_prefill_size", "256");
+    for (const StepRecord& step : w.run().simulation.steps) QVERIFY(step.prefill_tokens <= 256);
+  }
+
   void aRunFollowsTheDesign() {
     RequestsWindow w;
     const double before = w.run().results.tpot.mean;
