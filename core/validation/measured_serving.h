@@ -38,6 +38,8 @@ struct ServedCell {
 struct MeasuredServing {
   ServiceSpec spec;
   std::function<Result<Workload>()> requests;  // makes them; empty: drawn from spec.source
+  // The client of InferenceX, to whose rows EngineProfile::request_seconds is fitted.
+  bool inferencex_client = false;
   std::vector<ServedFigure> figures;
   ServedCell cell;
   std::string engine_version;

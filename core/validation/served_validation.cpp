@@ -38,7 +38,8 @@ std::vector<EngineGroup> engine_groups(const MeasuredSet& set) {
   return out;
 }
 
-double value_of(const ServedFigure& figure, const ServiceResults& results, double capacity) {
+// client: seconds of a request outside of the engine's steps, which a client measures.
+double value_of(const ServedFigure& figure, const ServiceResults& results, double client, double capacity) {
   const auto of = [&](const Distribution& distribution) {
     switch (figure.statistic) {
       case ServedStatistic::Mean: return distribution.mean;
@@ -48,10 +49,10 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
     return 0.0;
   };
   switch (figure.quantity) {
-    case ServedQuantity::Ttft: return of(results.ttft);
+    case ServedQuantity::Ttft: return of(results.ttft) + client;
     case ServedQuantity::Tpot: return of(results.tpot);
     case ServedQuantity::Itl: return of(results.itl);
-    case ServedQuantity::E2e: return of(results.e2e);
+    case ServedQuantity::E2e: return of(results.e2e) + client;
     case ServedQuantity::Throughput: return results.output_per_second;
     case ServedQuantity::Capacity: return capacity;
   }
@@ -83,6 +84,7 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
   const auto capacity = service_cache(group.design, group.spec, cache);
   const auto* room = std::get_if<CacheCapacity>(&capacity);
   const int64_t blocks = room ? room->blocks : 0;
+  const double request_seconds = service_profile(group.design, group.spec).request_seconds;
   std::unique_ptr<StepClock> clock;
   for (const size_t i : group.rows) {
     const MeasuredServing& serving = *set.rows[i].serving;
@@ -110,9 +112,10 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
       refuse(i, std::get<Problem>(capacity));
       continue;
     }
+    const double client = serving.inferencex_client ? request_seconds : 0;
     for (const ServedFigure& figure : serving.figures)
       out[i].values.push_back(
-          value_of(figure, results, static_cast<double>(blocks * serving.spec.engine.block_size)));
+          value_of(figure, results, client, static_cast<double>(blocks * serving.spec.engine.block_size)));
   }
 }
 

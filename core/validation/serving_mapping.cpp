@@ -167,6 +167,7 @@ void ServingMapper::checkpoint(const std::string& model, const std::string& prec
   if (refused()) return;
   if (!preset(id)) return;
   set("mode", "decode");
+  set("profile", serving().cell.engine);  // kernels and host of the engine
   if (precision.empty()) return;
   if (precision == "bf16" || precision == "fp16") {
     set("dtype", precision);
@@ -189,6 +190,7 @@ void ServingMapper::layout(int64_t tp, int64_t dp, int64_t ep, int64_t etp) {
 
 void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, double ratio) {
   if (users < 1) return refuse("the row has no concurrency");
+  serving().inferencex_client = true;
   source().users = users;
   source().requests = kRequestsPerUser * users;
   source().input_len = input;

@@ -168,9 +168,12 @@ double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
   if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens, part);
   if (share > 0) {
     kernels += share * token_seconds(Mode::Prefill, tokens, part);
-    const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
-    const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
-    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
+    // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
+    if (profile_.captured.empty() || tokens > profile_.captured.back()) {
+      const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
+      const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
+      kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
+    }
   }
   return kernels + profile_.step_seconds +
          profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));

@@ -76,14 +76,23 @@ Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spe
                         std::move(cache));
 }
 
-Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
-                                                 std::shared_ptr<PlanCache> cache) {
+EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   const auto accelerator = accelerator_of(design.cluster);
-  EngineProfile profile = engine_profile(kEngineIds[static_cast<size_t>(spec.engine.engine)],
-                                         accelerator ? accelerator->family : "");
+  const std::string& kernels = design.workload.profile;
+  const bool named = std::any_of(engine_profiles().begin(), engine_profiles().end(),
+                                 [&](const EngineProfile& of) { return of.engine == kernels; });
+  const bool by_kernels = spec.engine.engine == EngineKind::Vllm && named;
+  EngineProfile profile = engine_profile(
+      by_kernels ? kernels : kEngineIds[static_cast<size_t>(spec.engine.engine)],
+      accelerator ? accelerator->family : "");
   // SGLang and TensorRT-LLM record graphs of about the same sizes.
   profile.captured = vllm_captured_sizes(std::min(2 * most_sequences(spec.engine), kMostCaptured));
-  auto clock = EngineClock::make(engine_design(design), profile, std::move(cache));
+  return profile;
+}
+
+Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
+                                                 std::shared_ptr<PlanCache> cache) {
+  auto clock = EngineClock::make(engine_design(design), service_profile(design, spec), std::move(cache));
   if (auto* problem = std::get_if<Problem>(&clock)) return *std::move(problem);
   return std::get<0>(std::move(clock));
 }

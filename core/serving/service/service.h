@@ -9,6 +9,7 @@
 #include "base/plan_cache.h"
 #include "campaign/running_cost.h"
 #include "serving/engine/cache_capacity.h"
+#include "serving/engine/engine_profile.h"
 #include "serving/requests/request.h"
 #include "serving/service/service_spec.h"
 
@@ -37,6 +38,9 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
                                                       std::stop_token stop = {},
                                                       std::shared_ptr<PlanCache> cache = {});
 
+// The host of the engine. With vLLM's scheduler, the host of the engine whose kernel profile the design has
+// (WorkloadSpec::profile), if it has one.
+EngineProfile service_profile(const Design& design, const ServiceSpec& spec);
 // The seconds of the engine's steps. Runs whose engine designs and engine settings are equal may share a
 // clock, one after another.
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,

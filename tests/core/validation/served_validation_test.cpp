@@ -316,10 +316,28 @@ class ServedValidationTest : public QObject {
       const auto run = run_service(set.rows[i].design, set.rows[i].serving->spec);
       const ServiceResults& results = std::get<0>(run)->results;
       QCOMPARE(predictions[i].values.size(), size_t{2});
-      QCOMPARE(predictions[i].values[0], results.ttft.mean);
+      // A client also measures the time of a request outside of the engine.
+      const EngineProfile host = service_profile(set.rows[i].design, set.rows[i].serving->spec);
+      QVERIFY(host.request_seconds > 0);
+      QCOMPARE(predictions[i].values[0], results.ttft.mean + host.request_seconds);
       QCOMPARE(predictions[i].values[1], results.tpot.mean);
     }
     QVERIFY(predictions[0].values[1] < predictions[1].values[1]);
+  }
+
+  void engines_have_their_own_kernels_and_host() {
+    QByteArray other = QByteArray::fromStdString(aiconfigurator("b", kDense));
+    other.replace("\"vllm\"", "\"trtllm\"");
+    const MeasuredSet set = read_rows(aiconfigurator("a", kDense) + "," + other.toStdString());
+    QCOMPARE(set.rows[0].design.workload.profile, std::string("vllm"));
+    QCOMPARE(set.rows[1].design.workload.profile, std::string("trtllm"));
+    const auto host = [&](size_t i) {
+      return service_profile(set.rows[i].design, set.rows[i].serving->spec);
+    };
+    QCOMPARE(host(0).engine, std::string("vllm"));
+    QCOMPARE(host(1).engine, std::string("trtllm"));
+    const auto predictions = predict_serving(set);
+    QVERIFY(predictions[0].values[1] != predictions[1].values[1]);
   }
 
   void requests_that_the_engine_refuses_are_a_reason() {

@@ -140,6 +140,11 @@ class EngineClockTest : public QObject {
     const double seconds = launched->seconds({0, 0, chunk, 1});
     QVERIFY2(seconds > 32 * 8e-3 && seconds < 32 * 14e-3, qPrintable(QString::number(seconds)));
     QCOMPARE(launched->seconds(decode(16, 1024)), plain->seconds(decode(16, 1024)));
+    // Up to the largest recorded size, pieces of graphs are replayed.
+    profile.captured = {1024};
+    const PrefillChunk recorded[] = {{1024, 0}}, longer[] = {{1536, 0}};
+    QCOMPARE(clock_of(design, profile)->seconds({0, 0, recorded, 1}), plain->seconds({0, 0, recorded, 1}));
+    QVERIFY(clock_of(design, profile)->seconds({0, 0, longer, 1}) > plain->seconds({0, 0, longer, 1}));
     profile.launch_seconds = 1e-9;
     QCOMPARE(clock_of(design, profile)->seconds({0, 0, chunk, 1}), plain->seconds({0, 0, chunk, 1}));
   }
