@@ -372,6 +372,8 @@ class RequestsTest : public QObject {
     QVERIFY(w.timeline().view().top > 0);
     const QRectF last = w.timeline().rowOf(w.timeline().selected());
     QVERIFY(QRectF(w.timeline().rect()).contains(last.center()));
+    // The last request waits for nearly the whole run, the first one for nothing.
+    QTest::keyClick(&w.timeline(), Qt::Key_Home);
     QTest::keyClick(&w.timeline(), Qt::Key_Return);
     QVERIFY(span() < whole);
     const auto wheel = [&](Qt::KeyboardModifiers held, int delta) {
@@ -380,9 +382,11 @@ class RequestsTest : public QObject {
                         Qt::NoScrollPhase, false);
       QCoreApplication::sendEvent(&w.timeline(), &event);
     };
-    const double zoomed = span(), top = w.timeline().view().top;
+    const double zoomed = span();
     wheel(Qt::ControlModifier, 120);
     QVERIFY(span() < zoomed);
+    QTest::keyClick(&w.timeline(), Qt::Key_End);
+    const double top = w.timeline().view().top;
     wheel({}, 120);
     QVERIFY(w.timeline().view().top < top);
     // A step of the shown engine has a tip.
