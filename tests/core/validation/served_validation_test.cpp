@@ -345,7 +345,8 @@ class ServedValidationTest : public QObject {
     row.replace(row.find("\"isl\": 512"), 10, "\"isl\": 2000000");
     const Validation v = validate_set(read_rows(row), {});
     QCOMPARE(metric_of(v, "tpot").unmapped.size(), size_t{1});
-    QVERIFY(metric_of(v, "tpot").unmapped[0].second.find("longer than the longest sequence") != std::string::npos);
+    QVERIFY(metric_of(v, "tpot").unmapped[0].second.find("longer than the longest sequence") !=
+            std::string::npos);
   }
 
   void errors_by_cell_the_worst_first() {
