@@ -84,6 +84,7 @@ void SpecEditor::setFolded(SettingGroup group, bool folded) {
 
 void SpecEditor::edit(SettingRow* row, const QString& text) {
   const ServiceSetting& setting = row->setting();
+  if (check_engine(spec_, setting)) return;  // of another engine: typed before that one was chosen
   ServiceSpec spec = spec_;
   std::optional<Problem> problem = set_setting(spec, setting, text.trimmed().toStdString());
   if (!problem) problem = check_spec(spec);
