@@ -54,9 +54,13 @@ void divide(int64_t memory, const CacheSettings& settings, CacheCapacity& of) {
 Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& settings,
                                      std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  const int64_t prompts = std::min(settings.max_num_seqs, settings.max_num_batched_tokens);
-  Design largest = serving_design(design, Mode::Prefill, design.parallel.dp,
-                                  std::max<int64_t>(1, settings.max_num_batched_tokens / prompts));
+  const int64_t budget = settings.max_num_batched_tokens, sampled = std::min(settings.max_num_seqs, budget);
+  // Sequence and context parallelism split every prompt evenly, so fewer and longer prompts fill the budget.
+  const ParallelSpec& p = design.parallel;
+  const int64_t unit = (p.sequence_parallel ? p.tp : 1) * (p.cp > 1 ? 2 * p.cp : 1);
+  const int64_t tokens = (budget / sampled + unit - 1) / unit * unit,
+                prompts = std::max<int64_t>(1, budget / tokens);
+  Design largest = serving_design(design, Mode::Prefill, design.parallel.dp, tokens);
   largest.workload.microbatch = prompts;
   largest.workload.batch = prompts * design.parallel.dp;
   const auto report = estimate(largest, cache);
@@ -77,7 +81,7 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
     of.states = bytes(MemoryCategory::Parameters);
     of.runtime = memory.in_use - memory.reserved;
     of.activations = memory.allocated - of.states - bytes(MemoryCategory::KvCache);
-    if (report->stages[s].last) of.activations = std::max(of.activations, prompts * sampler_bytes(design));
+    if (report->stages[s].last) of.activations = std::max(of.activations, sampled * sampler_bytes(design));
     divide(memory_of(*report->accelerator, settings), settings, of);
     const auto stored = [&](int i) {
       return static_cast<int64_t>(

@@ -65,6 +65,12 @@ class CacheCapacityTest : public QObject {
     const int64_t wide = capacity(design, {0.9, 8192, 256, 32}).blocks;
     QVERIFY(wide == blocks / 2 || wide == blocks / 2 - 1);
   }
+  // More sequences than tokens for each rank of a sequence-parallel group.
+  void prompts_split_over_ranks() {
+    Design design = served("llama3-8b", 4, "h100-sxm-80gb");
+    design.parallel.sequence_parallel = true;
+    QVERIFY(capacity(design, {0.9, 256, 1024}).blocks > 1000);
+  }
   // The fullest stage decides.
   void stages_share_the_cache() {
     Design design = preset_design("llama3-70b", 2, 4, 1);

@@ -199,6 +199,8 @@ class RequestsTest : public QObject {
     QVERIFY(!w.editor().row("max_num_seqs")->isVisible());
     QVERIFY(w.editor().row("chunked_prefill_size")->isVisible());
     QVERIFY(!w.editor().row("tokens_per_block")->isVisible());
+    w.enter("chunked_prefill_size", "256");
+    for (const StepRecord& step : w.run().simulation.steps) QVERIFY(step.prefill_tokens <= 256);
   }
 
   void aRunFollowsTheDesign() {
