@@ -5,7 +5,7 @@
 //    "engines": [
 //      {"engine": "vllm", "family": "hopper",  of the accelerator (resources/catalogue/accelerators.json)
 //       "version": text,                       of the measured engines
-//       "step_ms", "sequence_us", "launch_us", "request_ms": numbers; default 0
+//       "step_ms", "sequence_us", "launch_us", "draft_ms", "request_ms": numbers; default 0
 //       "source": text}]}
 // A later entry replaces an earlier one of the same engine and family.
 #pragma once
@@ -28,12 +28,18 @@ struct EngineProfile {
   // Seconds of the host to launch one kernel of a step with prompts. Such a step replays no recorded graph,
   // or only pieces of one, and takes at least as long as the host needs to launch its kernels.
   double launch_seconds = 0;
+  // Seconds of the host that the accelerator waits for in every pass of a draft module.
+  double draft_seconds = 0;
   // Seconds of a request outside of steps: client, server, tokenizer. They are part of a measured time to
   // first token.
   double request_seconds = 0;
   // Steps without chunks of prompts replay a graph that was recorded for the next larger of these numbers of
   // tokens; larger steps are not padded. Ascending.
   std::vector<int64_t> captured;
+  // Speculative decoding: tokens that a draft proposes for each sequence of a step, and whether a layer and
+  // the head of the model compute them, one pass for each token (MTP, EAGLE).
+  int64_t draft_tokens = 0;
+  bool draft_module = false;
   int64_t padded(int64_t tokens) const;
 };
 
@@ -47,7 +53,8 @@ const std::vector<EngineProfile>& engine_profiles();
 const std::vector<Problem>& engine_profile_problems();
 
 // The sizes that vLLM records up to `most` tokens: 1, 2, 4, multiples of 8 below 256, multiples of 16 from
-// there on (vllm/config, _set_cudagraph_sizes).
-std::vector<int64_t> vllm_captured_sizes(int64_t most);
+// there on (vllm/config, _set_cudagraph_sizes). With speculative decoding they are rounded up to multiples of
+// the tokens of a sequence (adjust_cudagraph_sizes_for_spec_decode).
+std::vector<int64_t> vllm_captured_sizes(int64_t most, int64_t sequence_tokens = 1);
 
 }  // namespace shardscape

@@ -19,7 +19,7 @@ int64_t Speculation::step_tokens(int64_t computed, int64_t budget) const {
 }
 
 int64_t Speculation::accepted(int32_t request, int64_t computed, int64_t drafted) const {
-  const auto stream = (static_cast<uint64_t>(request) << 32) + static_cast<uint64_t>(computed);
+  const auto stream = (static_cast<uint64_t>(request + 1) << 32) + static_cast<uint64_t>(computed);
   const double draw = drafted > 0 ? Random(seed_, stream).uniform() : 1;
   int64_t out = 0;
   while (out < drafted && draw < rates_[static_cast<size_t>(out)]) ++out;
