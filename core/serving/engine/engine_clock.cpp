@@ -175,8 +175,7 @@ double EngineClock::draft_seconds(const StepBatch& batch, int64_t tokens, double
                           decode_attention_seconds(sequences, contexts, 1, kAllStages)) /
                              layers +
                          joined(sequences);
-  return first + (passes - 1) * further +
-         passes * (head_seconds(sequences, kAllStages) + profile_.draft_seconds);
+  return first + (passes - 1) * further + passes * head_seconds(sequences, kAllStages);
 }
 
 double EngineClock::prompt_attention(int64_t tokens, size_t part) {

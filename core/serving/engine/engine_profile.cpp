@@ -31,7 +31,6 @@ EngineProfile read_entry(const JsonFile& file, const json& entry) {
   out.step_seconds = number_or_zero(file, entry, "step_ms") * 1e-3;
   out.sequence_seconds = number_or_zero(file, entry, "sequence_us") * 1e-6;
   out.launch_seconds = number_or_zero(file, entry, "launch_us") * 1e-6;
-  out.draft_seconds = number_or_zero(file, entry, "draft_ms") * 1e-3;
   out.request_seconds = number_or_zero(file, entry, "request_ms") * 1e-3;
   return out;
 }

@@ -5,7 +5,7 @@
 //    "engines": [
 //      {"engine": "vllm", "family": "hopper",  of the accelerator (resources/catalogue/accelerators.json)
 //       "version": text,                       of the measured engines
-//       "step_ms", "sequence_us", "launch_us", "draft_ms", "request_ms": numbers; default 0
+//       "step_ms", "sequence_us", "launch_us", "request_ms": numbers; default 0
 //       "source": text}]}
 // A later entry replaces an earlier one of the same engine and family.
 #pragma once
@@ -28,8 +28,6 @@ struct EngineProfile {
   // Seconds of the host to launch one kernel of a step with prompts. Such a step replays no recorded graph,
   // or only pieces of one, and takes at least as long as the host needs to launch its kernels.
   double launch_seconds = 0;
-  // Seconds of the host that the accelerator waits for in every pass of a draft module.
-  double draft_seconds = 0;
   // Seconds of a request outside of steps: client, server, tokenizer. They are part of a measured time to
   // first token.
   double request_seconds = 0;

@@ -26,6 +26,17 @@ int64_t Speculation::accepted(int32_t request, int64_t computed, int64_t drafted
   return out;
 }
 
+double rate_of_length(double length, int64_t tokens) {
+  double low = 0, high = 1;
+  for (int i = 0; i < 50; ++i) {
+    const double rate = (low + high) / 2;
+    double sum = 1;
+    for (int64_t k = 0; k < tokens; ++k) sum = 1 + rate * sum;
+    (sum < length ? low : high) = rate;
+  }
+  return (low + high) / 2;
+}
+
 void DraftCounts::add(int64_t tokens) {
   ++drafts;
   const auto positions = static_cast<size_t>(tokens);

@@ -36,4 +36,8 @@ class Speculation {
   int64_t longest_ = 0;
 };
 
+// The rate of every token, given those before it, with which drafts of `tokens` tokens yield `length` tokens
+// per step on average: 1 + r + r^2 + ... = length. 0 or 1 if no rate does.
+double rate_of_length(double length, int64_t tokens);
+
 }  // namespace shardscape

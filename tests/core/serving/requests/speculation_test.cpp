@@ -119,6 +119,22 @@ class SpeculationTest : public QObject {
     QCOMPARE(draft_tokens(SpeculativeSettings{}), int64_t{0});
   }
 
+  void drafts_have_the_rate_of_their_length_data() {
+    QTest::addColumn<double>("length");
+    QTest::addColumn<int>("tokens");
+    QTest::addColumn<double>("rate");
+    QTest::newRow("half") << 1.75 << 2 << 0.5;
+    QTest::newRow("all") << 4.0 << 3 << 1.0;
+    QTest::newRow("none") << 1.0 << 3 << 0.0;
+    QTest::newRow("more than all") << 9.0 << 1 << 1.0;
+  }
+  void drafts_have_the_rate_of_their_length() {
+    QFETCH(double, length);
+    QFETCH(int, tokens);
+    QFETCH(double, rate);
+    QVERIFY(std::abs(rate_of_length(length, tokens) - rate) < 1e-9);
+  }
+
   void wrong_settings_are_problems_data() {
     QTest::addColumn<QString>("where");
     QTest::addColumn<int>("tokens");
