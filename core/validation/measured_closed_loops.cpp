@@ -2,6 +2,8 @@
 // vLLM.
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "serving/requests/speculation.h"
 #include "validation/inferencex_recipes.h"
@@ -69,9 +71,9 @@ std::optional<double> streamed_length(const MeasuredJson& row, int64_t drafts) {
   return std::nullopt;
 }
 
-// Multi-token prediction of InferenceX. Rows without their own acceptance have that of other DeepSeek
-// servers: 1.8 to 1.9 tokens per step with one draft token, 2.4 to 2.7 with two, 2.9 to 3.3 with three, which
-// is a rate of 0.85 for every token.
+// Multi-token prediction of InferenceX. Rows whose acceptance is not known have that of DeepSeek servers
+// elsewhere: 1.8 to 1.9 tokens per step with one draft token, 2.4 to 2.7 with two, 2.9 to 3.3 with three,
+// which is a rate of 0.85 for every token.
 void multi_token_prediction(ServingMapper& m, bool dp_attention) {
   constexpr double kUsualRate = 0.85;
   const ServedCell& cell = m.serving().cell;
@@ -81,6 +83,31 @@ void multi_token_prediction(ServingMapper& m, bool dp_attention) {
   const auto length = streamed_length(m.row(), drafts);
   m.speculation(SpeculativeMethod::Mtp, drafts, {length ? rate_of_length(*length, drafts) : kUsualRate});
   m.figure(ServedQuantity::TokensPerStep, length);
+}
+
+// The rows of the set without an acceptance of their own get the mean rate of those with the same engine and
+// number of draft tokens.
+void share_acceptance(std::vector<MeasuredRow>& rows) {
+  const auto measured = [](const MeasuredServing& of) {
+    return std::any_of(of.figures.begin(), of.figures.end(), [](const ServedFigure& figure) {
+      return figure.quantity == ServedQuantity::TokensPerStep;
+    });
+  };
+  std::map<std::pair<std::string, int64_t>, std::pair<double, double>>
+      sums;  // of the rates, and their number
+  const auto sum_of = [&](const MeasuredServing& of) -> std::pair<double, double>& {
+    return sums[{of.cell.engine, of.spec.engine.speculation.num_speculative_tokens}];
+  };
+  for (const MeasuredRow& row : rows)
+    if (row.serving && measured(*row.serving)) {
+      auto& [sum, number] = sum_of(*row.serving);
+      sum += row.serving->spec.engine.speculation.acceptance.front();
+      ++number;
+    }
+  for (MeasuredRow& row : rows)
+    if (row.serving && draft_tokens(row.serving->spec.engine.speculation) > 0 && !measured(*row.serving))
+      if (const auto& [sum, number] = sum_of(*row.serving); number > 0)
+        row.serving->spec.engine.speculation.acceptance = {sum / number};
 }
 
 // Whether the gaps of a row lie between tokens. Many servers send several tokens at once; then the gaps
@@ -175,6 +202,7 @@ void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse("the speculative method " + speculative + " is unknown");
     out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
   }
+  share_acceptance(out.rows);
 }
 
 void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out) {

@@ -62,10 +62,14 @@ Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context, int6
   out.workload.microbatch = decode ? (tokens + least_ - 1) / least_ * least_ : 1;
   out.workload.batch = out.workload.microbatch * design_.parallel.dp;
   (decode ? out.workload.context_length : out.workload.seq) = context;
+  // Latent attention has as many KV heads as heads, and one latent for all of them.
+  const bool latent = out.model.kv_rank > 0;
   out.model.heads *= queries;
+  if (latent) out.model.kv_heads *= queries;
   for (LayerVariant& variant : out.model.variants)
-    if (const auto own = variant.sizes.find(size_row(&ModelSpec::heads)); own != variant.sizes.end())
-      own->second *= queries;
+    for (auto& [row, size] : variant.sizes)
+      if (row == size_row(&ModelSpec::heads) || (latent && row == size_row(&ModelSpec::kv_heads)))
+        size *= queries;
   return out;
 }
 

@@ -156,7 +156,7 @@ class ServedValidationTest : public QObject {
   }
 
   // The drafts of InferenceX's scripts. Gaps of messages of ten or thirty steps over the time per token give
-  // the tokens per step; without means the rate is that of other DeepSeek servers.
+  // the tokens per step; rows without means have the rate of such rows, or that of other DeepSeek servers.
   void inferencex_predicts_tokens() {
     const auto row = [](const char* engine, const char* dp, const char* more) {
       return std::string(R"({"gpu": "h200", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8,
@@ -170,7 +170,7 @@ class ServedValidationTest : public QObject {
     const char* medians = R"("tpot_ms": {"p50": 10}, "itl_ms": {"p50": 215})";
     const MeasuredSet set = read_rows(row("sglang", "false", ten) + "," + row("sglang", "false", thirty) +
                                       "," + row("trt", "false", medians) + "," + row("trt", "true", medians) +
-                                      "," + row("vllm", "false", ten));
+                                      "," + row("vllm", "false", ten) + "," + row("sglang", "true", medians));
     const struct {
       int64_t tokens;
       double length;
@@ -187,6 +187,11 @@ class ServedValidationTest : public QObject {
                        (length > 0 ? rate_of_length(length, s.num_speculative_tokens) : 0.85)) < 1e-9);
     }
     says(set.rows[4], "draft tokens is not known");
+    // Two draft tokens of SGLang, as in the first two rows.
+    const auto rate = [&](size_t i) {
+      return set.rows[i].serving->spec.engine.speculation.acceptance.front();
+    };
+    QCOMPARE(rate(5), (rate(0) + rate(1)) / 2);
   }
 
   // vLLM's log gives the acceptance of each position. The simulated drafts yield as many tokens per step.

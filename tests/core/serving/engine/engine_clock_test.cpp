@@ -196,6 +196,7 @@ class EngineClockTest : public QObject {
     const auto parts = [&](int64_t sequences, int64_t queries) {
       Design step = serving_design(design, Mode::Decode, sequences, 8192);
       step.model.heads *= queries;
+      if (step.model.kv_rank > 0) step.model.kv_heads *= queries;
       return forward_seconds(*make_report(step, std::make_shared<PlanCache>()));
     };
     const ForwardSeconds tokens = parts(64, 1), attention = parts(16, 4);
@@ -208,6 +209,22 @@ class EngineClockTest : public QObject {
     const StepBatch half{16, 16 * 8192, {}, 16, 24};
     QVERIFY(clock->seconds(half) < clock->seconds(batch));
     QVERIFY(clock->seconds(half) > clock->seconds(decode(16, 8192)));
+  }
+  // Attention of every kind takes the heads of four queries: latent, sparse, in windows, with mixers, and
+  // with heads of its own in some layers.
+  void models_verify_drafts_data() {
+    QTest::addColumn<QString>("preset");
+    for (const char* preset : {"llama3-8b", "deepseek-v2-lite", "glm-5", "gpt-oss-20b", "gemma3-27b",
+                               "jamba-v0.1", "qwen3-next-80b-a3b", "mimo-v2-flash", "kimi-linear-48b-a3b"})
+      QTest::newRow(preset) << preset;
+  }
+  void models_verify_drafts() {
+    QFETCH(QString, preset);
+    const Design design = served(preset.toUtf8().constData(), 1);
+    EngineProfile profile;
+    profile.draft_tokens = 3;
+    QVERIFY(clock_of(design, profile)->seconds({4, 4 * 1024, {}, 4, 12}) >
+            clock_of(design)->seconds(decode(4, 1024)));
   }
   // Each pass of the module takes a layer, a product and the head. n-grams take no time.
   void draft_modules_take_passes() {
