@@ -144,31 +144,47 @@ double EngineClock::prompt_attention_seconds(int64_t tokens, size_t part) {
   return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
 }
 
-double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+EngineClock::Tokens EngineClock::tokens_of(const StepBatch& batch) const {
   int64_t prompt = 0;
+  for (const PrefillChunk& chunk : batch.chunks) prompt += chunk.tokens;
+  const int64_t all = batch.decode_sequences + prompt;
+  return {prompt, prompt == 0 ? profile_.padded(all) : all,
+          static_cast<double>(prompt) / static_cast<double>(all)};
+}
+
+ForwardSeconds::Stage EngineClock::kernel_seconds(const StepBatch& batch, size_t part) {
+  const Tokens of = tokens_of(batch);
   double attention = decode_attention_seconds(batch.decode_sequences, batch.decode_context, part);
-  for (const PrefillChunk& chunk : batch.chunks) {
-    prompt += chunk.tokens;
+  for (const PrefillChunk& chunk : batch.chunks)
     attention += prompt_attention_seconds(chunk.context + chunk.tokens, part) -
                  prompt_attention_seconds(chunk.context, part);
+  if (of.prompt > 0) attention += prompt_attention(kLeastPrompt, part);
+  double tokens = 0;
+  if (of.share < 1) tokens += (1 - of.share) * token_seconds(Mode::Decode, of.computed, part);
+  if (of.share > 0) tokens += of.share * token_seconds(Mode::Prefill, of.computed, part);
+  return {tokens, attention, head_seconds(batch.sampled, part)};
+}
+
+ForwardSeconds EngineClock::kernel_seconds(const StepBatch& batch) {
+  ForwardSeconds out;
+  for (size_t stage = 1; stage <= static_cast<size_t>(design_.parallel.pp); ++stage)
+    out.stages.push_back(kernel_seconds(batch, stage));
+  out.messages = std::max(0.0, kernel_seconds(batch, kAllStages).tokens - out.tokens());
+  return out;
+}
+
+double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+  const ForwardSeconds::Stage seconds = kernel_seconds(batch, part);
+  double kernels = seconds.tokens + seconds.attention + seconds.head;
+  // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
+  const Tokens of = tokens_of(batch);
+  if (of.prompt > 0 && (profile_.captured.empty() || of.computed > profile_.captured.back())) {
+    const int64_t at = rung(static_cast<double>(of.computed), kLeastPrompt, true).low;
+    const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
+    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
   }
-  if (prompt > 0) attention += prompt_attention(kLeastPrompt, part);
-  const int64_t decode = batch.decode_sequences, all = decode + prompt;
-  const int64_t tokens = prompt == 0 ? profile_.padded(all) : all;
-  const double share = static_cast<double>(prompt) / static_cast<double>(all);
-  double kernels = attention + head_seconds(batch.sampled, part);
-  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens, part);
-  if (share > 0) {
-    kernels += share * token_seconds(Mode::Prefill, tokens, part);
-    // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
-    if (profile_.captured.empty() || tokens > profile_.captured.back()) {
-      const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
-      const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
-      kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
-    }
-  }
-  return kernels + profile_.step_seconds +
-         profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
+  const auto sequences = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
+  return kernels + profile_.step_seconds + profile_.sequence_seconds * static_cast<double>(sequences);
 }
 
 double EngineClock::bottleneck_seconds(const StepBatch& batch) {

@@ -40,6 +40,15 @@ class EngineClock final : public StepClock {
                                                    std::shared_ptr<PlanCache> cache = {});
   double seconds(const StepBatch& batch) override { return part_seconds(batch, kAllStages); }
   double bottleneck_seconds(const StepBatch& batch) override;
+  // The kernels of a step alone: without the host, and without waits for launches. `kernels` is not set.
+  ForwardSeconds kernel_seconds(const StepBatch& batch);
+  // Tokens that the kernels of a step compute: those of prompts, and all with the padding of a recorded
+  // graph.
+  struct Tokens {
+    int64_t prompt = 0, computed = 0;
+    double share = 0;  // of prompts, without padding
+  };
+  Tokens tokens_of(const StepBatch& batch) const;
 
  private:
   // The part of a step that a function is about: all stages, or one stage from 1 on.
@@ -64,6 +73,7 @@ class EngineClock final : public StepClock {
   double head_seconds(int64_t sequences, size_t part);
   double decode_attention_seconds(int64_t sequences, int64_t contexts, size_t part);
   double prompt_attention_seconds(int64_t tokens, size_t part);
+  ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
   double part_seconds(const StepBatch& batch, size_t part);
   Parts parts(const ForwardSeconds& forward, double ForwardSeconds::Stage::*of) const;
 
