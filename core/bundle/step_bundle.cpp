@@ -65,7 +65,7 @@ class WindowMaker {
       steps.push_back(std::move(step));
     }
     if (steps.empty())
-      return Problem{ProblemCode::RangeInvalid, "window", "the run has no step in the window",
+      return Problem{ProblemCode::RangeInvalid, "steps", "the run has no step in the range",
                      "steps of the run"};
     return std::make_shared<const StepWindow>(range.replica, std::move(steps));
   }

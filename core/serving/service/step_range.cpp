@@ -1,6 +1,7 @@
 #include "serving/service/step_range.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -13,8 +14,8 @@ namespace {
 
 constexpr const char* kAccepted = "FROM:TO, two numbers of steps such as 10:12, or two times such as 1.5s:2s";
 
-Problem window_problem(std::string what, std::string accepted = kAccepted) {
-  return {ProblemCode::RangeInvalid, "window", std::move(what), std::move(accepted)};
+Problem range_problem(std::string what, std::string accepted = kAccepted) {
+  return {ProblemCode::RangeInvalid, "steps", std::move(what), std::move(accepted)};
 }
 
 // All steps of the replica.
@@ -38,10 +39,16 @@ std::optional<int64_t> whole(const std::string& text) {
                                                                               : std::nullopt;
 }
 
-// Seconds; 0 needs no unit.
+// Seconds, as limit_seconds() reads them; also 0, with or without a unit.
 std::optional<double> time_of(const std::string& text) {
-  if (whole(text) == 0) return 0;
-  const auto read = limit_seconds(text, "window");
+  const size_t unit = std::min(text.size(), text.find_first_not_of("0. "));
+  const auto valid = [](const std::string& time) {
+    return std::holds_alternative<std::optional<double>>(limit_seconds(time, "steps"));
+  };
+  if (unit > 0 && (unit == text.size() || (std::isalpha(static_cast<unsigned char>(text[unit])) != 0 &&
+                                           valid("1" + text.substr(unit)))))
+    return 0;
+  const auto read = limit_seconds(text, "steps");
   return std::holds_alternative<Problem>(read) ? std::nullopt : std::get<0>(read);
 }
 
@@ -50,20 +57,20 @@ std::optional<double> time_of(const std::string& text) {
 Result<StepRange> read_step_range(const ServiceRun& run, int64_t replica, const std::string& text) {
   if (auto problem = check_replica(run, replica)) return *std::move(problem);
   const size_t colon = text.find(':');
-  if (colon == std::string::npos) return window_problem("\"" + text + "\" is not a window");
+  if (colon == std::string::npos) return range_problem("\"" + text + "\" is not a range of steps");
   const std::string from = text.substr(0, colon), to = text.substr(colon + 1);
   const auto steps = static_cast<int64_t>(steps_of(run, replica).size());
   const auto first = from.empty() ? std::optional<int64_t>(0) : whole(from),
              last = to.empty() ? std::optional<int64_t>(steps - 1) : whole(to);
   if (first && last) {
     if (*first <= *last && *last < steps) return StepRange{replica, *first, *last};
-    return window_problem(
-        "replica " + std::to_string(replica) + " has " + grouped(steps) + " steps; the window is " + text,
+    return range_problem(
+        "replica " + std::to_string(replica) + " has " + grouped(steps) + " steps, and the range is " + text,
         "FROM:TO with numbers from 0 to " + grouped(steps - 1));
   }
   const auto begin = from.empty() ? std::optional<double>(0) : time_of(from),
              end = to.empty() ? std::optional<double>(std::numeric_limits<double>::infinity()) : time_of(to);
-  if (!begin || !end) return window_problem("\"" + text + "\" is not a window");
+  if (!begin || !end) return range_problem("\"" + text + "\" is not a range of steps");
   return steps_between(run, replica, *begin, *end);
 }
 
@@ -78,8 +85,8 @@ Result<StepRange> steps_between(const ServiceRun& run, int64_t replica, double f
     ++number;
   }
   if (out.first <= out.last) return out;
-  return window_problem("no step of replica " + std::to_string(replica) + " begins in this time",
-                        "a time of the run, which takes " + format_seconds(run.simulation.seconds));
+  return range_problem("no step of replica " + std::to_string(replica) + " begins in this time",
+                       "a time of the run, which takes " + format_seconds(run.simulation.seconds));
 }
 
 std::vector<size_t> steps_in(const ServiceRun& run, const StepRange& range) {

@@ -19,7 +19,7 @@ struct StepRange {
 };
 
 // "10:12": steps 10, 11 and 12. "1.5s:2s": the steps that begin in this time. An empty end is that of the
-// run. The Problem names the replica or the window.
+// run. The Problem is about "replica" or "steps".
 Result<StepRange> read_step_range(const ServiceRun& run, int64_t replica, const std::string& text);
 // The steps that begin from `from` on and before `to`, in seconds of the run.
 Result<StepRange> steps_between(const ServiceRun& run, int64_t replica, double from, double to);
