@@ -49,6 +49,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
+#include "ui/shell/step_export.h"
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
@@ -162,6 +163,7 @@ void MainWindow::build() {
   timeline_ = new TimelineView(state_, tabs_, pages_);
   explore_ = new ExploreView(state_, new ServingPage(state_, nullptr, pages_),
                              new RequestsPage(state_, nullptr, pages_), tabs_);
+  offerStepExport(explore_, session_, job_, this);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   memory_ = new MemoryView(state_, tabs_);
