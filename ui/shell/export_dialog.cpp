@@ -210,8 +210,11 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
     if (stop.stop_requested()) return;
     int64_t bytes[2] = {};
     if (const auto* window = std::get_if<0>(&made))
-      for (const bool tensors : {false, true})
-        bytes[tensors] = estimate_bundle_bytes(**window, {.tensors = tensors});
+      for (const bool tensors : {false, true}) {
+        ExportOptions options;
+        options.tensors = tensors;
+        bytes[tensors] = estimate_bundle_bytes(**window, options);
+      }
     post([this, made = std::move(made), plain = bytes[0], with_tensors = bytes[1]] {
       if (const auto* problem = std::get_if<Problem>(&made))
         window_problem_ = text(to_string(*problem));

@@ -1,15 +1,16 @@
-// Connects the page of requests with the dialog that exports engine steps.
+// The page of requests with the dialog that exports engine steps.
 #pragma once
 
 class QWidget;
 
 namespace shardscape::ui {
 
-class ExploreView;
 class ExportJob;
-class Session;
+class PageSettings;
+class SelectionState;
+class ViewPage;
 
-// A request of the page in `explore` opens a dialog over the window.
-void offerStepExport(ExploreView* explore, Session* session, ExportJob* job, QWidget* window);
+// Where the page asks for an export, a dialog opens over the window.
+ViewPage* makeRequestsPage(SelectionState* state, PageSettings* pages, ExportJob* job, QWidget* window);
 
 }  // namespace shardscape::ui
