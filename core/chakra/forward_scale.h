@@ -14,7 +14,7 @@ struct ForwardScale {
   };
   struct Seconds {
     double tokens = 1;     // of all nodes except the next two
-    double attention = 1;  // of TimeCategory::Attention, besides Attention::seconds
+    double attention = 1;  // of TimeCategory::Attention, times Attention::seconds
     double head = 1;
   };
   std::vector<Attention> attention;  // by segment of the graph, of TimeCategory::Attention; empty: 1

@@ -54,9 +54,13 @@ class WindowLowering {
 
 StepWindow::StepWindow(int64_t replica, std::vector<WindowStep> steps)
     : replica_(replica), steps_(std::move(steps)) {
+  // The forward with most of what a rank's numbers depend on: only prompts have rings, and positions in them.
+  const auto peers = [](const Lowering& of) {
+    return std::pair(ring_axes(of.report().graph().structure).size(), of.positions());
+  };
   std::shared_ptr<Lowering> reference = steps_.front().forward;
   for (const WindowStep& step : steps_)
-    if (step.forward->positions() > reference->positions()) reference = step.forward;
+    if (peers(*step.forward) > peers(*reference)) reference = step.forward;
   for (const WindowStep& step : steps_)
     for (const auto& of : {step.forward, step.head}) reference->add_roles(*of);
   for (const WindowStep& step : steps_)

@@ -29,7 +29,7 @@ class StepWindow {
   StepWindow(int64_t replica, std::vector<WindowStep> steps);
   int64_t replica() const { return replica_; }  // of the run
   const std::vector<WindowStep>& steps() const { return steps_; }
-  // Has the group roles of all steps, and as many rank classes as any of them.
+  // Has the group roles of all steps, and the rings and rank classes of the steps with prompts.
   const Lowering& reference() const { return *reference_; }
   // From the begin of the first step to the end of the last one.
   double seconds() const;

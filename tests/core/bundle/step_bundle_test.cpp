@@ -191,6 +191,23 @@ class StepBundleTest : public QObject {
                  window->seconds(), 0.01));
   }
 
+  // A window that begins with decode, which has no ring, and goes on with a prompt, which has one.
+  void a_ring_may_begin_later() {
+    ServiceSpec spec;
+    spec.source.requests = 2;
+    spec.source.arrivals = ArrivalKind::Constant;
+    spec.source.rate = 0.5;
+    spec.source.output_len = 2;
+    const auto run = std::get<0>(run_service(design_of({.name = "", .preset = "llama3-8b", .cp = 4}), spec));
+    const auto window = window_of(*run, "1:2");
+    QCOMPARE(window->steps()[0].prefill_tokens, int64_t{0});
+    QVERIFY(window->steps()[1].prefill_tokens > 0);
+    QVERIFY(std::holds_alternative<ExportSummary>(export_bundle(*window, {.target = root_ / "ring"})));
+    const CheckReport check = check_bundle(root_ / "ring");
+    QVERIFY2(check.ok() && check.findings.empty(), check_text(check).c_str());
+    QVERIFY(check.sends > 0);
+  }
+
   void ranges_of_steps_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<qlonglong>("first");
