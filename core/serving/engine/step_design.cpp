@@ -19,7 +19,7 @@ Design of_mode(const Design& engine, Mode mode, int64_t microbatch) {
 
 int64_t prompt_unit(const Design& engine) {
   const ParallelSpec& p = engine.parallel;
-  return (p.sequence_parallel ? p.tp : 1) * (p.cp > 1 ? 2 * p.cp : 1);
+  return (splits_tokens_over_tp(of_mode(engine, Mode::Prefill, 1)) ? p.tp : 1) * (p.cp > 1 ? 2 * p.cp : 1);
 }
 
 int64_t context_unit(const Design& engine) { return engine.parallel.cp * engine.parallel.dcp; }

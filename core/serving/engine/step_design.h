@@ -8,7 +8,8 @@
 
 namespace shardscape {
 
-// Prompts of a multiple of so many tokens are split evenly by sequence parallelism and context parallelism.
+// Ranks split prompts of a multiple of so many tokens evenly: with sequence parallelism, with context
+// parallelism, and where each tp rank sends its part of the tokens to experts.
 int64_t prompt_unit(const Design& engine);
 // Context parallelism of decode (cp, dcp) splits contexts of a multiple of so many tokens evenly.
 int64_t context_unit(const Design& engine);

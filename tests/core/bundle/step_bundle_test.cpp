@@ -21,6 +21,7 @@ struct Layout {
   const char* preset;
   int64_t tp = 1, pp = 1, dp = 1, ep = 1, cp = 1, dcp = 1;
   bool sequence_parallel = false;
+  int64_t etp = 0;
 };
 const Layout kLayouts[] = {
     {.name = "tp 2", .preset = "llama3-8b", .tp = 2},
@@ -29,6 +30,7 @@ const Layout kLayouts[] = {
     {.name = "ring", .preset = "llama3-8b", .cp = 2},
     {.name = "context over tp in decode", .preset = "llama3-8b", .tp = 4, .dcp = 2},
     {.name = "replicas share experts", .preset = "qwen3-30b-a3b", .dp = 4, .ep = 4},
+    {.name = "experts over tp and dp", .preset = "qwen3-30b-a3b", .tp = 2, .dp = 2, .ep = 4, .etp = 1},
     {.name = "windows", .preset = "gpt-oss-120b", .tp = 2},
     {.name = "latent attention", .preset = "deepseek-v2-lite", .tp = 2},
 };
@@ -36,6 +38,7 @@ const Layout kLayouts[] = {
 Design design_of(const Layout& layout) {
   Design design = preset_design(layout.preset, layout.tp, layout.pp, layout.dp, layout.sequence_parallel);
   design.parallel.ep = layout.ep;
+  design.parallel.etp = layout.etp;
   design.parallel.cp = layout.cp;
   if (layout.cp > 1) design.parallel.context = ContextMode::Zigzag;
   design.parallel.dcp = layout.dcp;
