@@ -122,6 +122,27 @@ class ServeCommandTest : public QObject {
     for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
     QVERIFY(rows.back().split(',').front().toDouble() > 1000);
   }
+  // Steps of a replica as a bundle, by number and by time.
+  void bundles_of_steps() {
+    QTemporaryDir folder;
+    const QString base = "serve --model llama3-8b --tp 2 --dp 2 --requests 20 --rate 20 --bundle ";
+    const QString numbers = folder.filePath("numbers"), times = folder.filePath("times");
+    const CliRun run = run_line(base + numbers + " --steps 2:4 --replica 1");
+    QCOMPARE(run.exit_code, 0);
+    QVERIFY2(run.err.contains("3 steps of 2 ranks"), qPrintable(run.err));
+    QVERIFY(run.out.contains("wrote the traces of 2 ranks"));
+    QCOMPARE(run_line("check " + numbers).exit_code, 0);
+    QFile file(numbers + "/manifest.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonArray steps = QJsonDocument::fromJson(file.readAll()).object()["steps"].toArray();
+    QCOMPARE(steps.size(), 3);
+    QCOMPARE(steps[0].toObject()["step"].toInt(), 2);
+    QCOMPARE(steps[0].toObject()["replica"].toInt(), 1);
+    const CliRun json = run_line(base + times + " --steps 0s:200ms --json");
+    QCOMPARE(json.json()["finished"].toInt(), 20);
+    QCOMPARE(run_line("check " + times).exit_code, 0);
+    QVERIFY(run_line(base + times + " --replace").exit_code == 0);
+  }
   // A table of rates, and the largest one within the limits.
   void rates() {
     QTemporaryDir folder;
@@ -165,6 +186,14 @@ class ServeCommandTest : public QObject {
                                    << "--users: users of a closed loop have no rate";
     QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
                                        << "a sweep has no timeline";
+    QTest::newRow("bundle of rates") << "--rates auto --bundle x"
+                                     << "a sweep has no timeline";
+    QTest::newRow("steps without a bundle") << "--steps 0:3"
+                                            << "--steps: there is no bundle";
+    QTest::newRow("no range") << "--bundle x --steps 3"
+                              << "--steps: \"3\" is not a range of steps";
+    QTest::newRow("no replica") << "--bundle x --replica 1"
+                                << "--replica: there is no replica 1";
     QTest::newRow("other engine") << "--engine sglang --max-num-seqs 8"
                                   << "--max-num-seqs: it is a setting of vLLM, and the engine is SGLang";
     QTest::newRow("unknown engine") << "--engine llamacpp"
