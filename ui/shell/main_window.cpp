@@ -14,7 +14,6 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
@@ -40,6 +39,7 @@
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/model_files.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/panel_room.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
@@ -55,7 +55,6 @@
 #include "ui/shell/window_help.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/file_slug.h"
-#include "ui/toolkit/icons.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
@@ -82,22 +81,6 @@ int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); 
 QString dragged_file(const QMimeData* data) {
   const QList<QUrl> urls = data->urls();
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
-}
-
-// A help button at the right end of the tabs.
-QToolButton* addHelpButton(QTabWidget* tabs) {
-  auto* corner = new QWidget(tabs);
-  auto* button = new QToolButton(corner);
-  button->setObjectName(QStringLiteral("about_view"));
-  button->setProperty("flat", true);
-  button->setAccessibleName(QObject::tr("About this view"));
-  button->setToolTip(QObject::tr("The documentation of this view (F1)"));
-  setThemedIcon(button, QStringLiteral("help"));
-  auto* row = new QHBoxLayout(corner);
-  row->setContentsMargins(0, 0, 12, 6);
-  row->addWidget(button);
-  tabs->setCornerWidget(corner);
-  return button;
 }
 
 }  // namespace
@@ -355,10 +338,12 @@ void MainWindow::wireCompare() {
 }
 
 void MainWindow::wireHelp() {
-  connect(actions_.palette, &QAction::triggered, this,
-          [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.palette, &QAction::triggered, this, [this] {
+    palette_->open(paletteCommands(actions_, session_, form_) +
+                   pageCommands(explore_, [this] { tabs_->setCurrentWidget(explore_); }));
+  });
   help_ = new WindowHelp(this);
-  connect(addHelpButton(tabs_), &QToolButton::clicked, help_, &WindowHelp::openView);
+  help_->addButton(tabs_);
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);

@@ -67,12 +67,21 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   fill();
 }
 
+QStringList RequestsPage::pictureNames() {
+  return {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load")};
+}
+
+void RequestsPage::showPicture(Shown shown) {
+  switch_->setCurrent(shown);
+  showState();
+  explain();
+}
+
 QWidget* RequestsPage::makeTools() {
   auto* tools = new QWidget(this);
   auto* line = new FlowLayout(8, tools);
   tools->setLayout(line);
-  switch_ = new SegmentedControl(tr("Picture"), {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load")},
-                                 tools);
+  switch_ = new SegmentedControl(tr("Picture"), pictureNames(), tools);
   switch_->setObjectName(QStringLiteral("requests_which"));
   const QString tips[] = {tr("Arrivals over time, lengths of prompts and answers"),
                           tr("Cumulative distributions of TTFT and TPOT"),
@@ -147,10 +156,7 @@ QWidget* RequestsPage::makeTables() {
 
 void RequestsPage::connectAll() {
   connect(&dim_delay_, &QTimer::timeout, this, &RequestsPage::showState);
-  connect(switch_, &SegmentedControl::chosen, this, [this] {
-    showState();
-    explain();
-  });
+  connect(switch_, &SegmentedControl::chosen, this, [this](int shown) { showPicture(Shown(shown)); });
   connect(sweep_button_, &QPushButton::clicked, this, &RequestsPage::startSweep);
   connect(stop_button_, &QPushButton::clicked, this, [this] {
     if (working_ || sweeping_) return stop();

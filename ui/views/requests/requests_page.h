@@ -41,6 +41,9 @@ class RequestsPage : public ViewPage {
   // pages: keeps the settings in the document; null: the page has its own.
   explicit RequestsPage(SelectionState* state, QWidget* parent = nullptr, PageSettings* pages = nullptr);
   enum Shown { Workload, Latencies, Timeline, Load };
+  static QStringList pictureNames();  // by Shown
+  void showPicture(Shown shown);
+  void startSweep();
   SpecEditor* editor() const { return editor_; }
   ServiceFigures* figures() const { return figures_; }
   SegmentedControl* pictures() const { return switch_; }
@@ -78,7 +81,6 @@ class RequestsPage : public ViewPage {
   void accept(const Input& input, std::shared_ptr<const ServiceRun> run);
   void refuse(const Problem& problem);
   void showProblem(const Problem& problem);
-  void startSweep();
   void followSettings();
   void fill();
   void showState();

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -149,6 +150,16 @@ class RequestsTest : public QObject {
     QTest::keyClick(w.editor().header(SettingGroup::Engine), Qt::Key_Space);
     QVERIFY(!w.editor().row("watermark")->isVisible());
     QVERIFY(!w.editor().horizontalScrollBar()->isVisible());
+  }
+
+  // Labels and fields keep a distance from the edges of the panel.
+  void fieldsHaveAMargin() {
+    RequestsWindow w;
+    for (const char* id : {"rate", "trace", "arrivals", "tpot_limit"})
+      for (const QWidget* part : w.editor().row(id)->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) {
+        const int left = part->mapTo(&w.editor(), QPoint()).x();
+        QVERIFY2(!part->isVisible() || (left >= 8 && left + part->width() <= w.editor().width() - 8), id);
+      }
   }
 
   // A run follows text, choice and switch.
@@ -410,6 +421,9 @@ class RequestsTest : public QObject {
     QVERIFY(w.requests().sweep()->knee);
     QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("largest rate"));
     QCOMPARE(w.table().rowCount(), chart.points());
+    // The table has room for its columns.
+    QTRY_VERIFY(w.requests().table()->horizontalHeader()->length() <=
+                w.requests().table()->viewport()->width());
     QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), rates_csv(*w.requests().sweep()));
     const QPoint third = chart.place(RateChart::Tpot, 2).toPoint();
     QTest::mouseClick(&chart, Qt::LeftButton, {}, third);
