@@ -72,14 +72,18 @@ void Engine::run(double now, EngineLog& log) {
 }
 
 void Engine::fill(double now, EngineLog& log) {
-  while (flying_ < in_flight_.size() && schedule(now)) start_step(now, log);
+  while (flying_ < in_flight_.size() && schedule(now, log)) start_step(now, log);
 }
 
-bool Engine::schedule(double now) {
+bool Engine::schedule(double now, EngineLog& log) {
   bool any = false;
   for (Member& member : members_) {
     member.scheduled = member.scheduler->schedule(now, member.step);
     any |= member.scheduled;
+    std::vector<int32_t>& preempted = member.scheduler->preempted();
+    for (const int32_t request : preempted)
+      if (log.keep_steps) log.events.push_back({now, now, request, 0});
+    preempted.clear();
   }
   return any;
 }
@@ -136,10 +140,12 @@ void Engine::record(const Member& member, int32_t replica, const StepRecord& tim
   ++log.step_count;
   log.busy_seconds += busy;
   log.block_seconds += static_cast<double>(blocks) * busy;
-  if (log.keep_steps)
-    log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
-                         static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
-                         static_cast<int32_t>(member.scheduler->running())});
+  if (!log.keep_steps) return;
+  for (const PrefillChunk& chunk : step.chunks)
+    log.events.push_back({times.begin, end, chunk.request, static_cast<int32_t>(chunk.tokens)});
+  log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
+                       static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
+                       static_cast<int32_t>(member.scheduler->running())});
 }
 
 }  // namespace shardscape

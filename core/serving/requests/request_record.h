@@ -38,6 +38,13 @@ struct StepRecord {
   int32_t running = 0;  // sequences that have started and not ended, at most max_num_seqs
 };
 
+// A chunk of a prompt in a step, or a preemption. Seconds from the start of the run.
+struct RequestEvent {
+  double begin = 0, end = 0;  // of the step with the chunk; a preemption has no length
+  int32_t request = 0;
+  int32_t tokens = 0;  // of the chunk; 0: the request lost its blocks and waits again
+};
+
 // Equal times between consecutive tokens of several sequences.
 struct TokenGap {
   double seconds = 0;

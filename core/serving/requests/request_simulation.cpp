@@ -201,6 +201,7 @@ class Simulator {
     RequestSimulation out;
     out.requests = std::move(records_);
     out.steps = std::move(log_.steps);
+    out.events = std::move(log_.events);
     out.gaps = std::move(log_.gaps);
     out.step_count = log_.step_count;
     out.seconds = last_time_;

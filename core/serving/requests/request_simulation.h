@@ -32,6 +32,7 @@ struct ServiceSetup {
 struct RequestSimulation {
   std::vector<RequestRecord> requests;  // as in the workload; every one has an end
   std::vector<StepRecord> steps;
+  std::vector<RequestEvent> events;  // with the steps; those of a request in the order of time
   std::vector<TokenGap> gaps;
   int64_t step_count = 0;
   double seconds = 0;         // from the start to the last token

@@ -131,6 +131,7 @@ class RequestsTest : public QObject {
     QCOMPARE(picture.csv().toStdString(), requests_csv(expected));
     QCOMPARE(picture.json().toStdString(), service_json(expected));
     QCOMPARE(picture.trace().toStdString(), service_timeline(expected));
+    QVERIFY(picture.trace().contains("\"name\":\"chunk\""));
     QVERIFY(w.state().inspection().title.contains("service"));
   }
 

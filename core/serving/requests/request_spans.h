@@ -1,0 +1,39 @@
+// What a request did over time, from its record and the events of a simulation that has kept its steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "serving/requests/request_simulation.h"
+
+namespace shardscape {
+
+enum class SpanKind : uint8_t {
+  Queued,     // before the first chunk
+  Chunk,      // a step computes a part of the prompt, or of prompt and answer after a preemption
+  Prompt,     // between two chunks
+  Answer,     // output tokens
+  Preempted,  // without blocks, until the next chunk
+};
+const char* span_text(SpanKind kind);  // "queued"
+
+struct RequestSpan {
+  SpanKind kind = SpanKind::Queued;
+  double begin = 0, end = 0;  // seconds from the start of the run
+};
+
+class RequestSpans {
+ public:
+  // The simulation outlives this object.
+  explicit RequestSpans(const RequestSimulation& simulation);
+  // In the order of time, without gaps, from the arrival to the last token; none of a request that did not
+  // finish. Takes time for the events of the request.
+  std::vector<RequestSpan> of(size_t request) const;
+
+ private:
+  const RequestSimulation* simulation_;
+  std::vector<int64_t> first_;   // of each request, in events_; one more at the end
+  std::vector<int64_t> events_;  // indices in the simulation's events, by request
+};
+
+}  // namespace shardscape
