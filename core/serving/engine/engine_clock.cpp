@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "plan/report.h"
-#include "serving/inference.h"
+#include "serving/engine/step_design.h"
 
 namespace shardscape {
 namespace {
@@ -41,8 +41,7 @@ double between(double low, double high, double share) { return low + (high - low
 EngineClock::EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache)
     : design_(std::move(design)),
       profile_(std::move(profile)),
-      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()),
-      least_(least_batch(design_) / std::max<int64_t>(1, design_.parallel.dp)) {}
+      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()) {}
 
 Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, const EngineProfile& profile,
                                                        std::shared_ptr<PlanCache> cache) {
@@ -51,15 +50,8 @@ Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, con
   return out;
 }
 
-// One microbatch of decode with `sequences` on every replica, or of a prompt.
 Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context) const {
-  Design out = design_;
-  out.workload.mode = mode;
-  const bool decode = mode == Mode::Decode;
-  out.workload.microbatch = decode ? (tokens + least_ - 1) / least_ * least_ : 1;
-  out.workload.batch = out.workload.microbatch * design_.parallel.dp;
-  (decode ? out.workload.context_length : out.workload.seq) = context;
-  return out;
+  return mode == Mode::Decode ? decode_design(design_, tokens, context) : prompt_design(design_, 1, context);
 }
 
 std::optional<Problem> EngineClock::check() {

@@ -70,7 +70,6 @@ class EngineClock final : public StepClock {
   Design design_;
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
-  int64_t least_ = 1;                       // steps of decode have a multiple of so many sequences
   std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
   std::map<std::pair<int64_t, int64_t>, Parts> decode_attention_;
   std::map<int64_t, Parts> prompt_attention_;

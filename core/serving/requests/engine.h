@@ -14,10 +14,11 @@ namespace shardscape {
 // What engines write during a run.
 struct EngineLog {
   bool keep_steps = true;
-  std::vector<StepRecord> steps;     // if kept, in the order in which they are scheduled
-  std::vector<RequestEvent> events;  // likewise
-  std::vector<TokenGap> gaps;        // of all output tokens except the first ones
-  std::vector<int32_t> finished;     // requests whose last token arrived; the caller empties it
+  std::vector<StepRecord> steps;        // if kept, in the order in which they are scheduled
+  std::vector<PrefillChunk> chunks;     // of the kept steps, in their order
+  std::vector<Preemption> preemptions;  // if steps are kept
+  std::vector<TokenGap> gaps;           // of all output tokens except the first ones
+  std::vector<int32_t> finished;        // requests whose last token arrived; the caller empties it
   int64_t step_count = 0;
   double busy_seconds = 0;   // of the slowest stage in all steps
   double block_seconds = 0;  // blocks in use x busy seconds, of all steps
@@ -77,7 +78,8 @@ class Engine {
   void fill(double now, EngineLog& log);
   bool schedule(double now, EngineLog& log);
   void start_step(double now, EngineLog& log);
-  void record(const Member& member, int32_t replica, const StepRecord& times, double busy, EngineLog& log);
+  void record(const Member& member, int32_t replica, double begin, double seconds, double busy,
+              EngineLog& log);
 
   std::span<RequestRecord> records_;
   StepClock* clock_;

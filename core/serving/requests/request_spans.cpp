@@ -16,16 +16,27 @@ const char* span_text(SpanKind kind) {
 }
 
 RequestSpans::RequestSpans(const RequestSimulation& simulation)
-    : simulation_(&simulation),
-      first_(simulation.requests.size() + 1, 0),
-      events_(simulation.events.size(), 0) {
-  for (const RequestEvent& event : simulation.events) ++first_[static_cast<size_t>(event.request) + 1];
+    : simulation_(&simulation), first_(simulation.requests.size() + 1, 0) {
+  for (const PrefillChunk& chunk : simulation.chunks) ++first_[static_cast<size_t>(chunk.request) + 1];
+  for (const Preemption& of : simulation.preemptions) ++first_[static_cast<size_t>(of.request) + 1];
   for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  std::vector<int64_t> next(first_.begin(), first_.end() - 1);
-  for (size_t i = 0; i < simulation.events.size(); ++i) {
-    int64_t& place = next[static_cast<size_t>(simulation.events[i].request)];
-    events_[static_cast<size_t>(place++)] = static_cast<int64_t>(i);
+  events_.resize(first_.back());
+  std::vector<size_t> next(first_.begin(), first_.end() - 1);
+  const auto put = [&](int32_t request, const Event& event) {
+    events_[next[static_cast<size_t>(request)]++] = event;
+  };
+  auto preemption = simulation.preemptions.begin();
+  const auto preempted_before = [&](size_t step) {
+    for (; preemption != simulation.preemptions.end() && preemption->step <= step; ++preemption)
+      put(preemption->request, {preemption->time, preemption->time, false});
+  };
+  for (size_t step = 0; step < simulation.steps.size(); ++step) {
+    preempted_before(step);
+    const StepRecord& of = simulation.steps[step];
+    for (const PrefillChunk& chunk : batch_of(simulation, step).chunks)
+      put(chunk.request, {of.begin, of.begin + of.seconds, true});
   }
+  preempted_before(simulation.steps.size());
 }
 
 std::vector<RequestSpan> RequestSpans::of(size_t request) const {
@@ -40,18 +51,14 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
   };
   until(SpanKind::Queued, record.scheduled);
   SpanKind now = SpanKind::Prompt;
-  for (int64_t i = first_[request]; i < first_[request + 1]; ++i) {
-    const RequestEvent& event = simulation_->events[static_cast<size_t>(events_[static_cast<size_t>(i)])];
+  for (size_t i = first_[request]; i < first_[request + 1]; ++i) {
+    const Event& event = events_[i];
     until(now, event.begin);
-    if (event.tokens == 0) {
-      now = SpanKind::Preempted;
-      continue;
-    }
+    now = SpanKind::Preempted;
+    if (!event.chunk) continue;
     until(SpanKind::Chunk, event.end);
     // After its last chunk a request generates tokens, unless it is preempted before its first token.
-    const bool more = i + 1 < first_[request + 1] &&
-                      simulation_->events[static_cast<size_t>(events_[static_cast<size_t>(i) + 1])].tokens >
-                          0;
+    const bool more = i + 1 < first_[request + 1] && events_[i + 1].chunk;
     now = more || event.end < record.first_token ? SpanKind::Prompt : SpanKind::Answer;
   }
   // Without events: a simulation that has not kept its steps.

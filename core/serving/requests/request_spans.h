@@ -1,4 +1,5 @@
-// What a request did over time, from its record and the events of a simulation that has kept its steps.
+// What a request did over time, from its record, the chunks of the steps and the preemptions of a simulation
+// that has kept its steps.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,13 @@ class RequestSpans {
   std::vector<RequestSpan> of(size_t request) const;
 
  private:
+  struct Event {
+    double begin = 0, end = 0;  // of the step with a chunk; a preemption has no length
+    bool chunk = false;
+  };
   const RequestSimulation* simulation_;
-  std::vector<int64_t> first_;   // of each request, in events_; one more at the end
-  std::vector<int64_t> events_;  // indices in the simulation's events, by request
+  std::vector<size_t> first_;  // of each request, in events_; one more at the end
+  std::vector<Event> events_;  // by request, in the order in which they were scheduled
 };
 
 }  // namespace shardscape
