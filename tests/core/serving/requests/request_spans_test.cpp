@@ -67,8 +67,8 @@ class RequestSpansTest : public QObject {
           if (k > 0) QCOMPARE(spans[k].begin, spans[k - 1].end);
         }
         const auto preempted = std::count_if(
-            run.events.begin(), run.events.end(),
-            [&](const RequestEvent& e) { return e.tokens == 0 && static_cast<size_t>(e.request) == i; });
+            run.preemptions.begin(), run.preemptions.end(),
+            [&](const Preemption& of) { return static_cast<size_t>(of.request) == i; });
         QCOMPARE(static_cast<int64_t>(preempted), int64_t{record.preemptions});
         QVERIFY(count(spans, SpanKind::Chunk) >= 1);
         preemptions += count(spans, SpanKind::Preempted);
