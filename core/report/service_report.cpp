@@ -204,8 +204,8 @@ std::string service_timeline(const ServiceRun& run) {
                             {"prompt", record.scheduled, record.first_token},
                             {"answer", record.first_token, record.last_token}};
     for (const RequestSpan& span : spans.of(i))
-      if (span.kind == SpanKind::Chunk || span.kind == SpanKind::Preempted)
-        parts.push_back({span_text(span.kind), span.begin, span.end});
+      if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
+        parts.push_back({request_span_text(span.kind), span.begin, span.end});
     for (const Part& part : parts)
       for (const bool begin : {true, false})
         events.push_back({{"ph", begin ? "b" : "e"},

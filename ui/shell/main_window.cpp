@@ -49,6 +49,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
+#include "ui/shell/step_opener.h"
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
@@ -105,6 +106,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   actions_.views.front()->setChecked(true);
   updateTitle();
   new ModelFiles(session_, message_, this);
+  new StepOpener(this);
 }
 
 // Deletes the views first: they use the selection state.

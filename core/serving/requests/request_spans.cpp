@@ -4,13 +4,13 @@
 
 namespace shardscape {
 
-const char* span_text(SpanKind kind) {
+const char* request_span_text(RequestSpanKind kind) {
   switch (kind) {
-    case SpanKind::Queued: return "queued";
-    case SpanKind::Chunk: return "chunk";
-    case SpanKind::Prompt: return "prompt";
-    case SpanKind::Answer: return "answer";
-    case SpanKind::Preempted: return "preempted";
+    case RequestSpanKind::Queued: return "queued";
+    case RequestSpanKind::Chunk: return "chunk";
+    case RequestSpanKind::Prompt: return "prompt";
+    case RequestSpanKind::Answer: return "answer";
+    case RequestSpanKind::Preempted: return "preempted";
   }
   return "";
 }
@@ -44,26 +44,26 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
   std::vector<RequestSpan> out;
   if (record.end != RequestEnd::Finished) return out;
   double at = record.arrival;
-  const auto until = [&](SpanKind kind, double end) {
+  const auto until = [&](RequestSpanKind kind, double end) {
     const double stop = std::clamp(end, at, std::max(at, record.last_token));
     if (stop > at) out.push_back({kind, at, stop});
     at = stop;
   };
-  until(SpanKind::Queued, record.scheduled);
-  SpanKind now = SpanKind::Prompt;
+  until(RequestSpanKind::Queued, record.scheduled);
+  RequestSpanKind now = RequestSpanKind::Prompt;
   for (size_t i = first_[request]; i < first_[request + 1]; ++i) {
     const Event& event = events_[i];
     until(now, event.begin);
-    now = SpanKind::Preempted;
+    now = RequestSpanKind::Preempted;
     if (!event.chunk) continue;
-    until(SpanKind::Chunk, event.end);
+    until(RequestSpanKind::Chunk, event.end);
     // After its last chunk a request generates tokens, unless it is preempted before its first token.
     const bool more = i + 1 < first_[request + 1] && events_[i + 1].chunk;
-    now = more || event.end < record.first_token ? SpanKind::Prompt : SpanKind::Answer;
+    now = more || event.end < record.first_token ? RequestSpanKind::Prompt : RequestSpanKind::Answer;
   }
   // Without events: a simulation that has not kept its steps.
   if (at < record.first_token) until(now, record.first_token);
-  until(SpanKind::Answer, record.last_token);
+  until(RequestSpanKind::Answer, record.last_token);
   return out;
 }
 

@@ -9,17 +9,17 @@
 
 namespace shardscape {
 
-enum class SpanKind : uint8_t {
+enum class RequestSpanKind : uint8_t {
   Queued,     // before the first chunk
   Chunk,      // a step computes a part of the prompt, or of prompt and answer after a preemption
   Prompt,     // between two chunks
   Answer,     // output tokens
   Preempted,  // without blocks, until the next chunk
 };
-const char* span_text(SpanKind kind);  // "queued"
+const char* request_span_text(RequestSpanKind kind);  // "queued"
 
 struct RequestSpan {
-  SpanKind kind = SpanKind::Queued;
+  RequestSpanKind kind = RequestSpanKind::Queued;
   double begin = 0, end = 0;  // seconds from the start of the run
 };
 

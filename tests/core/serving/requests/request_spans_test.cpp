@@ -11,7 +11,7 @@ using namespace shardscape::test;
 
 namespace {
 
-int count(const std::vector<RequestSpan>& spans, SpanKind kind) {
+int count(const std::vector<RequestSpan>& spans, RequestSpanKind kind) {
   return static_cast<int>(
       std::count_if(spans.begin(), spans.end(), [&](const RequestSpan& s) { return s.kind == kind; }));
 }
@@ -30,14 +30,14 @@ class RequestSpansTest : public QObject {
     LinearClock clock(1, 0, 0);
     const RequestSimulation run = simulated(workload({request(0.5, 100, 4)}), settings, clock);
     const std::vector<RequestSpan> spans = RequestSpans(run).of(0);
-    QCOMPARE(count(spans, SpanKind::Chunk), 3);
-    QCOMPARE(count(spans, SpanKind::Queued), 0);
+    QCOMPARE(count(spans, RequestSpanKind::Chunk), 3);
+    QCOMPARE(count(spans, RequestSpanKind::Queued), 0);
     QCOMPARE(spans.size(), size_t{4});
     for (int i = 0; i < 3; ++i) {
       QCOMPARE(spans[static_cast<size_t>(i)].begin, 0.5 + i);
       QCOMPARE(spans[static_cast<size_t>(i)].end, 1.5 + i);
     }
-    QCOMPARE(spans.back().kind, SpanKind::Answer);
+    QCOMPARE(spans.back().kind, RequestSpanKind::Answer);
     QCOMPARE(spans.back().begin, 3.5);
     QCOMPARE(spans.back().end, 6.5);
   }
@@ -70,9 +70,9 @@ class RequestSpansTest : public QObject {
             run.preemptions.begin(), run.preemptions.end(),
             [&](const Preemption& of) { return static_cast<size_t>(of.request) == i; });
         QCOMPARE(static_cast<int64_t>(preempted), int64_t{record.preemptions});
-        QVERIFY(count(spans, SpanKind::Chunk) >= 1);
-        preemptions += count(spans, SpanKind::Preempted);
-        waits += count(spans, SpanKind::Queued);
+        QVERIFY(count(spans, RequestSpanKind::Chunk) >= 1);
+        preemptions += count(spans, RequestSpanKind::Preempted);
+        waits += count(spans, RequestSpanKind::Queued);
       }
     }
     QVERIFY(waits > 0);
