@@ -118,9 +118,10 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                this));
   column[1]->addWidget(section(tr("In requests over time"),
                                {{tr("Up, Down"), tr("Other requests")},
-                                {tr("Left, Right"), tr("Move the view")},
+                                {tr("Left, Right"), tr("Move the view, or to another step")},
                                 {"W  S  +  -", tr("Zoom in, out")},
-                                {tr("Enter, Space"), tr("Zoom to the request")},
+                                {tr("Enter, Space"), tr("Zoom to the request, open the step")},
+                                {"T", tr("The first step of the request")},
                                 {tr("F, 0"), tr("All requests")},
                                 {tr("Escape"), tr("Select nothing")}},
                                this));

@@ -2,6 +2,7 @@
 // a thousand. No widgets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
