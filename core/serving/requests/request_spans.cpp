@@ -28,13 +28,13 @@ RequestSpans::RequestSpans(const RequestSimulation& simulation)
   auto preemption = simulation.preemptions.begin();
   const auto preempted_before = [&](size_t step) {
     for (; preemption != simulation.preemptions.end() && preemption->step <= step; ++preemption)
-      put(preemption->request, {preemption->time, preemption->time, false});
+      put(preemption->request, {preemption->time, preemption->time, -1});
   };
   for (size_t step = 0; step < simulation.steps.size(); ++step) {
     preempted_before(step);
     const StepRecord& of = simulation.steps[step];
     for (const PrefillChunk& chunk : batch_of(simulation, step).chunks)
-      put(chunk.request, {of.begin, of.begin + of.seconds, true});
+      put(chunk.request, {of.begin, of.begin + of.seconds, static_cast<int64_t>(step)});
   }
   preempted_before(simulation.steps.size());
 }
@@ -44,9 +44,9 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
   std::vector<RequestSpan> out;
   if (record.end != RequestEnd::Finished) return out;
   double at = record.arrival;
-  const auto until = [&](RequestSpanKind kind, double end) {
+  const auto until = [&](RequestSpanKind kind, double end, int64_t step = -1) {
     const double stop = std::clamp(end, at, std::max(at, record.last_token));
-    if (stop > at) out.push_back({kind, at, stop});
+    if (stop > at) out.push_back({kind, at, stop, step});
     at = stop;
   };
   until(RequestSpanKind::Queued, record.scheduled);
@@ -55,10 +55,10 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
     const Event& event = events_[i];
     until(now, event.begin);
     now = RequestSpanKind::Preempted;
-    if (!event.chunk) continue;
-    until(RequestSpanKind::Chunk, event.end);
+    if (!event.chunk()) continue;
+    until(RequestSpanKind::Chunk, event.end, event.step);
     // After its last chunk a request generates tokens, unless it is preempted before its first token.
-    const bool more = i + 1 < first_[request + 1] && events_[i + 1].chunk;
+    const bool more = i + 1 < first_[request + 1] && events_[i + 1].chunk();
     now = more || event.end < record.first_token ? RequestSpanKind::Prompt : RequestSpanKind::Answer;
   }
   // Without events: a simulation that has not kept its steps.

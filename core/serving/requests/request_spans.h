@@ -21,6 +21,7 @@ const char* request_span_text(RequestSpanKind kind);  // "queued"
 struct RequestSpan {
   RequestSpanKind kind = RequestSpanKind::Queued;
   double begin = 0, end = 0;  // seconds from the start of the run
+  int64_t step = -1;          // of a chunk: index in the simulation's steps
 };
 
 class RequestSpans {
@@ -34,7 +35,8 @@ class RequestSpans {
  private:
   struct Event {
     double begin = 0, end = 0;  // of the step with a chunk; a preemption has no length
-    bool chunk = false;
+    int64_t step = -1;          // -1: a preemption
+    bool chunk() const { return step >= 0; }
   };
   const RequestSimulation* simulation_;
   std::vector<size_t> first_;  // of each request, in events_; one more at the end

@@ -78,9 +78,10 @@ void PinnedRuns::prune() {
   }
   std::erase_if(runs_, [&](const auto& entry) { return !contains(runs, entry.first); });
   std::erase_if(swept_, [&](const Sweep& entry) { return !contains(sweeps, entry.input); });
-  for (const ServiceInput& input : runs)
-    if (const auto known = outcomeOf(input) ? std::nullopt : cache_->find(input))
-      runs_.emplace_back(input, *known);
+  for (const ServiceInput& input : runs) {
+    if (outcomeOf(input)) continue;
+    if (const RunOutcome* known = cache_->find(input)) runs_.emplace_back(input, *known);
+  }
 }
 
 void PinnedRuns::computeMissing() {
@@ -107,9 +108,9 @@ void PinnedRuns::computeMissing() {
   job_.start([this, runs = std::move(runs), sweeps = std::move(sweeps), plans = session_->plans()](
                  const NewestJob::Post& post, std::stop_token stop) {
     for (const ServiceInput& input : runs) {
-      const auto made = make_outcome(input, stop, plans);
-      if (!made) return;
-      post([this, input, outcome = *made] {
+      const RunOutcome outcome = make_outcome(input, stop, plans);
+      if (!outcome.made()) return;
+      post([this, input, outcome] {
         runs_.emplace_back(input, outcome);
         cache_->keep(input, outcome);
         Q_EMIT changed();

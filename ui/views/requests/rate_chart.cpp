@@ -54,19 +54,25 @@ void RateChart::select(int at) {
 }
 
 const Distribution& RateChart::of(int part, const RatePoint& point) {
-  return part == Ttft ? point.results.ttft : point.results.tpot;
+  const ServiceResults& r = point.results;
+  return part == Ttft ? r.ttft : part == Tpot ? r.tpot : r.e2e;
 }
 
 std::optional<double> RateChart::limit(int part) const {
-  return part == Ttft ? sweep_->spec.limits.ttft : sweep_->spec.limits.tpot;
+  const RequestLimits& limits = sweep_->spec.limits;
+  return part == Ttft ? limits.ttft : part == Tpot ? limits.tpot : limits.e2e;
+}
+
+QString RateChart::nameOf(int part) {
+  return part == Ttft ? tr("TTFT") : part == Tpot ? tr("TPOT") : tr("End to end");
 }
 
 PlotPanel RateChart::panelIn(const QRectF& rect, int part) const {
-  const double half = rect.height() / 2;
+  const double height = rect.height() / panels();
   PlotPanel out;
-  out.plot = plot_in(QRectF(rect.left(), rect.top() + (part == Ttft ? 0 : half), rect.width(), half));
+  out.plot = plot_in(QRectF(rect.left(), rect.top() + height * part, rect.width(), height));
   ValueColumn y;
-  y.label = part == Ttft ? tr("TTFT") : tr("TPOT");
+  y.label = nameOf(part);
   y.measure = Measure::Seconds;
   y.low = std::numeric_limits<double>::max();
   y.high = 0;
@@ -85,7 +91,7 @@ PlotPanel RateChart::panelIn(const QRectF& rect, int part) const {
   out.y = scale_of(y, UnitSystem::Binary, also);
   out.title = out.y.title;
   out.x = linear_scale(0, rate * 1.03);
-  if (part == Tpot) out.x.title = tr("requests/s");
+  if (part == panels() - 1) out.x.title = tr("requests/s");
   return out;
 }
 
@@ -117,11 +123,24 @@ void RateChart::paintLine(QPainter& painter, const PlotPanel& panel, const RateS
   for (const QPointF& at : line) painter.drawEllipse(at, kRadius - 1, kRadius - 1);
 }
 
+// The area between the 50th and the 99th percentile.
+void RateChart::paintBand(QPainter& painter, const PlotPanel& panel, int part) const {
+  QPolygonF area;
+  for (int i = 0; i < points(); ++i) area << panel.at(point(i).rate, of(part, point(i)).p50);
+  for (int i = points(); i-- > 0;) area << panel.at(point(i).rate, of(part, point(i)).p99);
+  QColor wash = ramp_color(1);
+  wash.setAlphaF(0.1F);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(wash);
+  painter.drawPolygon(area);
+}
+
 void RateChart::paintPart(QPainter& painter, const PlotPanel& panel, int part, const QColor& ground) const {
   paint_axes(painter, panel);
   painter.setRenderHint(QPainter::Antialiasing);
   if (const auto most = limit(part))
     paint_limit_y(painter, panel, *most, tr("limit %1").arg(text_of(limit_text(*most))), ground);
+  paintBand(painter, panel, part);
   for (const Other& other : others_) {
     painter.setPen(design_pen(other.member, 1.4));
     paintLine(painter, panel, *other.sweep, part, &Distribution::p99);
@@ -143,7 +162,7 @@ void RateChart::paintPart(QPainter& painter, const PlotPanel& panel, int part, c
 
 void RateChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   painter.setFont(Theme::instance().uiFont(11));
-  for (const Part part : {Ttft, Tpot}) paintPart(painter, panelIn(rect, part), part, ground);
+  for (int part = 0; part < panels(); ++part) paintPart(painter, panelIn(rect, part), part, ground);
   std::vector<LegendEntry> legend;
   for (const Band& band : kBands) legend.push_back({QString::fromLatin1(band.name), ramp_color(band.shade)});
   const double right = panelIn(rect, Ttft).plot.right(), middle = rect.top() + 12;
@@ -156,7 +175,7 @@ void RateChart::paint(QPainter& painter, const QRectF& rect, const QColor& groun
 }
 
 int RateChart::pointAt(const QPointF& at) const {
-  for (const Part part : {Ttft, Tpot}) {
+  for (int part = 0; part < panels(); ++part) {
     const PlotPanel shown = panel(part);
     if (!shown.shows(at)) continue;
     int best = -1;
@@ -186,11 +205,11 @@ QString RateChart::tipIn(const PlotPanel&, int, const QPointF& at) const {
   const int i = pointAt(at);
   if (i < 0) return {};
   QStringList lines{summary(i)};
-  for (const int part : {Ttft, Tpot}) {
+  for (int part = 0; part < panels(); ++part) {
     const Distribution& shown = of(part, point(i));
     lines << tr("%1: %2 in half of the requests, %3 in 90 %, %4 in 99 %")
-                 .arg(part == Ttft ? tr("TTFT") : tr("TPOT"), seconds_text(shown.p50),
-                      seconds_text(shown.p90), seconds_text(shown.p99));
+                 .arg(nameOf(part), seconds_text(shown.p50), seconds_text(shown.p90),
+                      seconds_text(shown.p99));
   }
   lines << tr("Double click: requests at this rate");
   return lines.join(u'\n');

@@ -1,5 +1,5 @@
-// Latency against load: 50th, 90th and 99th percentiles of TTFT and TPOT over the rate of arrivals, with the
-// limits and the knee; the 99th percentiles of pinned designs on the same axes.
+// Latency against load: 50th, 90th and 99th percentiles of TTFT, TPOT and limited end-to-end latency over the
+// rate of arrivals, with the limits and the knee; the 99th percentiles of pinned designs on the same axes.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,7 @@ class RateChart : public PanelChart {
   void setSweep(std::shared_ptr<const RateSweep> sweep);  // null: nothing to show
   void setOthers(std::vector<Other> others);
   const std::vector<Other>& others() const { return others_; }
-  enum Part { Ttft, Tpot };
-  static constexpr int kParts = 2;
+  enum Part { Ttft, Tpot, E2e };  // E2e: only with a limit
   int points() const { return sweep_ ? static_cast<int>(sweep_->points.size()) : 0; }
   const RatePoint& point(int at) const { return sweep_->points[static_cast<size_t>(at)]; }
   int selected() const { return selected_; }
@@ -37,7 +36,7 @@ class RateChart : public PanelChart {
 
  protected:
   bool ready() const override { return points() > 0; }
-  int panels() const override { return kParts; }
+  int panels() const override { return sweep_ && sweep_->spec.limits.e2e ? 3 : 2; }
   PlotPanel panelIn(const QRectF& rect, int part) const override;
   QString tipIn(const PlotPanel& panel, int part, const QPointF& at) const override;
   QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
@@ -56,6 +55,8 @@ class RateChart : public PanelChart {
   void paintPart(QPainter& painter, const PlotPanel& panel, int part, const QColor& ground) const;
   void paintLine(QPainter& painter, const PlotPanel& panel, const RateSweep& sweep, int part,
                  double Distribution::*value) const;
+  void paintBand(QPainter& painter, const PlotPanel& panel, int part) const;
+  static QString nameOf(int part);
   void paintKnee(QPainter& painter, const PlotPanel& panel, const QColor& ground) const;
   std::shared_ptr<const RateSweep> sweep_;
   std::vector<Other> others_;

@@ -150,20 +150,15 @@ void RequestTimeline::paintLabels(QPainter& painter, const QRectF& rect, const A
                      Qt::AlignRight | Qt::AlignVCenter | Qt::TextWordWrap, text);
   };
   label(QRectF(areas.rows.topLeft(), QSizeF(1, 18)), tr("requests"));
-  label(areas.steps, tr("steps"));
+  label(areas.steps, run_->run->spec.replicas > 1 ? tr("engine %1").arg(replica() + 1) : tr("steps"));
   label(areas.use, tr("cache, sequences"));
-  const auto replicas = run_->run->spec.replicas;
-  if (replicas > 1)
-    painter.drawText(QRectF(rect.left() + 4, rect.top() + 4, 160, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("engine %1 of %2").arg(replica() + 1).arg(replicas));
-  paint_legend(painter,
-               {{tr("queued"), colors.idle},
-                {tr("chunk of the prompt"), colors.parameters},
-                {tr("answer"), colors.gradients},
-                {tr("preempted"), span_color(RequestSpanKind::Preempted)},
-                {tr("cache"), colors.kv_cache},
-                {tr("sequences"), colors.text}},
-               areas.rows.right(), rect.top() + 12);
+  std::vector<LegendEntry> legend{
+      {tr("queued"), colors.idle}, {tr("chunk"), colors.parameters}, {tr("answer"), colors.gradients}};
+  if (!run_->run->simulation.preemptions.empty())
+    legend.push_back({tr("preempted"), span_color(RequestSpanKind::Preempted)});
+  legend.push_back({tr("cache"), colors.kv_cache});
+  legend.push_back({tr("sequences"), colors.text});
+  paint_legend(painter, legend, areas.rows.right(), rect.top() + 12);
 }
 
 void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor&) const {

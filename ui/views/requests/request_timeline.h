@@ -38,7 +38,7 @@ class RequestTimeline : public TimeCanvas {
   QRectF rowOf(int request) const;         // the row, from its arrival to its last token, in the widget
   int requestAt(const QPointF& at) const;  // -1: none
   const StepRecord* stepAt(const QPointF& at) const;
-  QPointF placeOfStep(const StepRecord& step) const;  // its middle, in the widget
+  QPointF placeOfStep(const StepRecord& step) const;  // where a click selects it, in the widget
   void zoomTo(int request);
   void zoomBy(double factor) override;
   void fit() override;

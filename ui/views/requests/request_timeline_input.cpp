@@ -11,6 +11,7 @@
 namespace shardscape::ui {
 namespace {
 
+constexpr double kClick = 0.95;      // of a step: in a pipeline, the previous one has ended there
 constexpr double kLeastSpan = 1e-5;  // of the run
 
 }  // namespace
@@ -55,14 +56,11 @@ void RequestTimeline::selectStep(std::optional<size_t> at) {
 
 void RequestTimeline::selectStepOfRequest() {
   if (!ready() || steps().size() == 0) return;
-  double seconds = (view_.from + view_.to) / 2;
   if (selected_ >= 0)
     for (const RequestSpan& span : run_->spans.of(static_cast<size_t>(selected_)))
-      if (span.kind == RequestSpanKind::Chunk) {
-        seconds = (span.begin + span.end) / 2;
-        break;
-      }
-  selectStep(std::min(steps().endingAfter(seconds), steps().size() - 1));
+      if (span.step >= 0)
+        return selectStep(steps().find(run_->run->simulation.steps[static_cast<size_t>(span.step)]));
+  selectStep(std::min(steps().endingAfter((view_.from + view_.to) / 2), steps().size() - 1));
 }
 
 void RequestTimeline::fit() {
@@ -150,7 +148,7 @@ const StepRecord* RequestTimeline::stepAt(const QPointF& at) const {
 
 QPointF RequestTimeline::placeOfStep(const StepRecord& step) const {
   const Areas areas = areasIn(QRectF(rect()));
-  return {place(areas, step.begin + step.seconds / 2), areas.steps.center().y()};
+  return {place(areas, step.begin + kClick * step.seconds), areas.steps.center().y()};
 }
 
 QString RequestTimeline::tipAt(const QPointF& at) const {

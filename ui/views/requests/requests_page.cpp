@@ -186,8 +186,8 @@ QWidget* RequestsPage::makeCaption() {
       "of one engine in this step; undo returns to the service");
   step_of_request_ = button(tr("Its first step"), "step_of_request",
                             tr("Selects the step that computes the first chunk of this request (T)"));
-  open_prefill_ = button(tr("Open the prefill of this step"), "open_prefill_step", open);
-  open_decode_ = button(tr("Open the decode of this step"), "open_decode_step", open);
+  open_prefill_ = button(tr("Open prefill step"), "open_prefill_step", open);
+  open_decode_ = button(tr("Open decode step"), "open_decode_step", open);
   return line;
 }
 

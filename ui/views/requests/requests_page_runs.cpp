@@ -42,7 +42,7 @@ void RequestsPage::refresh() {
   if (editor_->refused()) return showState();  // the last accepted run stays
   pinned_->show(editor_->spec());
   const ServiceInput now = input();
-  if (const auto known = cache_.find(now)) {
+  if (const RunOutcome* known = cache_.find(now)) {
     job_.stop();
     stopped_ = false;
     return take(now, *known);
@@ -57,9 +57,9 @@ void RequestsPage::start(const ServiceInput& input) {
   stopped_ = false;
   dim_delay_.start();
   job_.start([this, input, plans = session_->plans()](const NewestJob::Post& post, std::stop_token stop) {
-    const auto made = make_outcome(input, stop, plans);
-    if (!made) return;
-    post([this, input, outcome = *made] {
+    const RunOutcome outcome = make_outcome(input, stop, plans);
+    if (!outcome.made()) return;
+    post([this, input, outcome] {
       cache_.keep(input, outcome);
       take(input, outcome);
     });

@@ -38,11 +38,11 @@ ServiceInput service_input(const Design& design, const ServiceSpec& spec) {
   return out;
 }
 
-std::optional<RunOutcome> make_outcome(const ServiceInput& input, std::stop_token stop,
-                                       const std::shared_ptr<PlanCache>& plans) {
+RunOutcome make_outcome(const ServiceInput& input, std::stop_token stop,
+                        const std::shared_ptr<PlanCache>& plans) {
   auto made = run_service(input.design, input.spec, stop, plans);
-  if (stop.stop_requested()) return std::nullopt;
   RunOutcome out;
+  if (stop.stop_requested()) return out;
   if (auto* problem = std::get_if<Problem>(&made))
     out.problem = std::move(*problem);
   else
@@ -50,12 +50,12 @@ std::optional<RunOutcome> make_outcome(const ServiceInput& input, std::stop_toke
   return out;
 }
 
-std::optional<RunOutcome> RunCache::find(const ServiceInput& input) {
+const RunOutcome* RunCache::find(const ServiceInput& input) {
   const auto at = std::find_if(entries_.begin(), entries_.end(),
                                [&](const Entry& entry) { return entry.input == input; });
-  if (at == entries_.end()) return std::nullopt;
+  if (at == entries_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, at);
-  return entries_.front().outcome;
+  return &entries_.front().outcome;
 }
 
 void RunCache::keep(const ServiceInput& input, const RunOutcome& outcome) {

@@ -24,14 +24,15 @@ ServiceInput service_input(const Design& design, const ServiceSpec& spec);
 struct RunOutcome {
   std::shared_ptr<const ShownRun> run;  // null: a problem
   std::optional<Problem> problem;
+  bool made() const { return run || problem; }
 };
-// In the thread of a job. Nothing if it was stopped.
-std::optional<RunOutcome> make_outcome(const ServiceInput& input, std::stop_token stop,
-                                       const std::shared_ptr<PlanCache>& plans);
+// In the thread of a job. Neither a run nor a problem if it was stopped.
+RunOutcome make_outcome(const ServiceInput& input, std::stop_token stop,
+                        const std::shared_ptr<PlanCache>& plans);
 
 class RunCache {
  public:
-  std::optional<RunOutcome> find(const ServiceInput& input);
+  const RunOutcome* find(const ServiceInput& input);  // null: unknown. Valid until the next keep()
   void keep(const ServiceInput& input, const RunOutcome& outcome);
   size_t size() const { return entries_.size(); }
 

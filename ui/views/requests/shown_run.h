@@ -16,17 +16,24 @@ namespace shardscape::ui {
 // Parts of the workload and of the latencies that have a picture.
 enum class WorkloadPart { Arrivals, Prompts, Outputs };
 inline constexpr int kWorkloadParts = 3;
-enum class LatencyPart { Ttft, Tpot };
-inline constexpr int kLatencyParts = 2;
+enum class LatencyPart { Ttft, Tpot, Itl, E2e };
+inline constexpr int kLatencyParts = 4;
+
+// The distribution of a latency over the finished requests; of ITL over the gaps between tokens.
+struct Latencies {
+  std::vector<double> seconds;     // ascending
+  std::vector<double> cumulative;  // tokens up to each gap; empty: every value counts once
+  double shareWithin(double most) const;
+};
 
 struct ShownRun {
   explicit ShownRun(std::shared_ptr<const ServiceRun> of);
   std::shared_ptr<const ServiceRun> run;
   RequestWaits waits;
   RequestSpans spans;
-  std::vector<int> order, row;                 // requests by arrival; the row of each request
-  std::vector<StepSummary> steps;              // by replica
-  std::vector<double> seconds[kLatencyParts];  // ascending; of the finished requests
+  std::vector<int> order, row;     // requests by arrival; the row of each request
+  std::vector<StepSummary> steps;  // by replica
+  Latencies latencies[kLatencyParts];
   Histogram counts[kWorkloadParts];
 };
 

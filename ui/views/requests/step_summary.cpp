@@ -40,6 +40,11 @@ StepSummary::StepSummary(std::vector<const StepRecord*> steps) : steps_(std::mov
   }
 }
 
+// Records of a simulation are stored in the order of time.
+size_t StepSummary::find(const StepRecord& step) const {
+  return static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), &step) - steps_.begin());
+}
+
 size_t StepSummary::endingAfter(double seconds) const {
   const auto at = std::upper_bound(
       steps_.begin(), steps_.end(), seconds,

@@ -23,6 +23,7 @@ class StepSummary {
   explicit StepSummary(std::vector<const StepRecord*> steps);
   size_t size() const { return steps_.size(); }
   const StepRecord& step(size_t at) const { return *steps_[at]; }
+  size_t find(const StepRecord& step) const;         // of one of the steps
   size_t endingAfter(double seconds) const;          // the first step that ends later; size(): none
   StepTotals of(size_t first, size_t end) const;     // of whole steps
   StepTotals between(double from, double to) const;  // seconds of steps inside of the range

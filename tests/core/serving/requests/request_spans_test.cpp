@@ -64,6 +64,13 @@ class RequestSpansTest : public QObject {
         QCOMPARE(spans.back().end, record.last_token);
         for (size_t k = 0; k < spans.size(); ++k) {
           QVERIFY(spans[k].end > spans[k].begin);
+          QCOMPARE(spans[k].step >= 0, spans[k].kind == RequestSpanKind::Chunk);
+          if (spans[k].step >= 0) {
+            const auto chunks = batch_of(run, static_cast<size_t>(spans[k].step)).chunks;
+            QVERIFY(std::any_of(chunks.begin(), chunks.end(), [&](const PrefillChunk& chunk) {
+              return static_cast<size_t>(chunk.request) == i;
+            }));
+          }
           if (k > 0) QCOMPARE(spans[k].begin, spans[k - 1].end);
         }
         const auto preempted = std::count_if(

@@ -248,6 +248,12 @@ class RequestsTest : public QObject {
     QVERIFY(chart.shareWithin(LatencyChart::Ttft, 0.999 * r.ttft.p50) < 0.5);
     QVERIFY(chart.shareWithin(LatencyChart::Tpot, r.tpot.p99) >= 0.99);
     QVERIFY(chart.shareWithin(LatencyChart::Tpot, 0.999 * r.tpot.p99) < 0.99);
+    QVERIFY(chart.shareWithin(LatencyChart::Itl, r.itl.p50) >= 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::Itl, 0.999 * r.itl.p50) <= 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::E2e, r.e2e.p90) >= 0.9);
+    QVERIFY(chart.shareWithin(LatencyChart::E2e, 0.999 * r.e2e.p90) < 0.9);
+    QVERIFY(!chart.limit(LatencyChart::E2e));
+    QVERIFY(chart.tipAt(chart.panel(LatencyChart::Itl).plot.center()).contains("of the tokens"));
     QCOMPARE(*chart.limit(LatencyChart::Ttft), 0.03);
     const double share = chart.shareWithin(LatencyChart::Ttft, 0.03);
     QVERIFY(std::abs(share - r.goodput / r.requests_per_second) < 1e-9);
@@ -345,6 +351,7 @@ class RequestsTest : public QObject {
   void sweepsTheRate() {
     RequestsWindow w;
     w.type("requests", "200");
+    w.type("e2e_limit", "100 s");
     w.enter("tpot_limit", "12 ms");
     w.show(RequestsPage::Load);
     QVERIFY(!w.requests().rates()->isVisible());
@@ -361,6 +368,8 @@ class RequestsTest : public QObject {
     QTRY_VERIFY(w.requests().table()->horizontalHeader()->length() <=
                 w.requests().table()->viewport()->width());
     QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), rates_csv(*w.requests().sweep()));
+    // A limit of the end-to-end latency has a plot of its own.
+    QVERIFY(chart.panel(RateChart::E2e).plot.top() > chart.panel(RateChart::Tpot).plot.bottom());
     const QPoint third = chart.place(RateChart::Tpot, 2).toPoint();
     QTest::mouseClick(&chart, Qt::LeftButton, {}, third);
     QCOMPARE(chart.selected(), 2);
