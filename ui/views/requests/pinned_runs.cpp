@@ -69,6 +69,12 @@ void PinnedRuns::stop() {
   working_ = sweeps_ = false;
 }
 
+void PinnedRuns::forget() {
+  stop();
+  runs_.clear();
+  swept_.clear();
+}
+
 // Drops the results of designs that are not pinned any more, or have other settings.
 void PinnedRuns::prune() {
   std::vector<ServiceInput> runs, sweeps;

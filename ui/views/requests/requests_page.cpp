@@ -233,6 +233,7 @@ void RequestsPage::connectAll() {
   });
   connect(pages_, &PageSettings::changed, this, &RequestsPage::followSettings);
   connect(session_, &Session::designChanged, this, &RequestsPage::refresh);
+  connect(session_, &Session::libraryChanged, this, &RequestsPage::forgetRuns);
   connect(session_, &Session::unitsChanged, this, &RequestsPage::explain);
 }
 

@@ -83,6 +83,7 @@ class RequestsPage : public ViewPage {
   void refresh();
   void start(const ServiceInput& input);
   void stop();
+  void forgetRuns();  // the files of models have changed
   void take(const ServiceInput& input, const RunOutcome& outcome);
   void refuse(const Problem& problem);
   void showProblem(const Problem& problem);

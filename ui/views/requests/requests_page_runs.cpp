@@ -102,6 +102,15 @@ void RequestsPage::stop() {
   showState();
 }
 
+void RequestsPage::forgetRuns() {
+  job_.stop();
+  working_ = false;
+  cache_ = {};
+  pinned_->forget();
+  shown_input_ = sweep_input_ = {};
+  refresh();
+}
+
 void RequestsPage::startSweep() {
   if (editor_->refused()) return;
   switch_->setCurrent(Load);

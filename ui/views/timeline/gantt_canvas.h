@@ -1,5 +1,6 @@
 // The timeline as a widget, with the mouse and the keys of Perfetto (TimeCanvas); a drag marks a range, with
-// Shift it moves the view. Boxes are selected by mouse and keys. Rows fold and change places. Painted on any device.
+// Shift it moves the view. Boxes are selected by mouse and keys. Rows fold and change places. Painted on any
+// device.
 #pragma once
 
 #include <map>

@@ -127,6 +127,17 @@ class RequestsComparisonTest : public QObject {
     QCOMPARE(w.requests().pinned()->all().front().run->run, before);
   }
 
+  // Other files of models: every run is made again.
+  void runsOfOtherFilesAreForgotten() {
+    ComparedWindow w;
+    const auto before = w.requests().run();
+    w.session.reloadLibrary();
+    w.wait();
+    w.waitForPinned();
+    QVERIFY(w.requests().run() != before);
+    QCOMPARE(w.run().results.ttft.p99, before->results.ttft.p99);
+  }
+
   // The sweep covers the pinned designs, each with its own rates.
   void sweepsAreOverlaid() {
     ComparedWindow w;
