@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "report/text_columns.h"
+#include "serving/requests/request_spans.h"
 #include "serving/requests/request_wait.h"
 #include "serving/service_limits.h"
 
@@ -205,17 +206,22 @@ std::string service_timeline(const ServiceRun& run) {
                       {"ts", microseconds(step.begin)},
                       {"args", {{"blocks", step.blocks}}}});
   }
+  const RequestSpans spans(run.simulation);
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
     if (record.end != RequestEnd::Finished) continue;
-    const struct {
+    struct Part {
       const char* name;
       double begin, end;
-    } parts[] = {{"request", record.arrival, record.last_token},
-                 {"queued", record.arrival, record.scheduled},
-                 {"prompt", record.scheduled, record.first_token},
-                 {"answer", record.first_token, record.last_token}};
-    for (const auto& part : parts)
+    };
+    std::vector<Part> parts{{"request", record.arrival, record.last_token},
+                            {"queued", record.arrival, record.scheduled},
+                            {"prompt", record.scheduled, record.first_token},
+                            {"answer", record.first_token, record.last_token}};
+    for (const RequestSpan& span : spans.of(i))
+      if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
+        parts.push_back({request_span_text(span.kind), span.begin, span.end});
+    for (const Part& part : parts)
       for (const bool begin : {true, false})
         events.push_back({{"ph", begin ? "b" : "e"},
                           {"cat", "request"},

@@ -72,14 +72,18 @@ void Engine::run(double now, EngineLog& log) {
 }
 
 void Engine::fill(double now, EngineLog& log) {
-  while (flying_ < in_flight_.size() && schedule(now)) start_step(now, log);
+  while (flying_ < in_flight_.size() && schedule(now, log)) start_step(now, log);
 }
 
-bool Engine::schedule(double now) {
+bool Engine::schedule(double now, EngineLog& log) {
   bool any = false;
   for (Member& member : members_) {
     member.scheduled = member.scheduler->schedule(now, member.step);
     any |= member.scheduled;
+    std::vector<int32_t>& preempted = member.scheduler->preempted();
+    for (const int32_t request : preempted)
+      if (log.keep_steps) log.preemptions.push_back({now, request, static_cast<uint32_t>(log.steps.size())});
+    preempted.clear();
   }
   return any;
 }

@@ -45,6 +45,13 @@ struct StepRecord {
   uint32_t first_chunk = 0;
 };
 
+// A request lost its blocks and waits again.
+struct Preemption {
+  double time = 0;  // seconds from the start of the run
+  int32_t request = 0;
+  uint32_t step = 0;  // number of the steps that were scheduled before
+};
+
 // Equal times between consecutive chunks of several answers. All tokens of an answer that a step yields
 // arrive in one chunk: one token, or with speculative decoding several.
 struct TokenGap {

@@ -32,7 +32,8 @@ struct ServiceSetup {
 struct RequestSimulation {
   std::vector<RequestRecord> requests;  // as in the workload; every one has an end
   std::vector<StepRecord> steps;
-  std::vector<PrefillChunk> chunks;  // prompt tokens that the steps compute, step by step
+  std::vector<PrefillChunk> chunks;     // prompt tokens that the steps compute, step by step
+  std::vector<Preemption> preemptions;  // with the steps, in the order of time
   std::vector<TokenGap> gaps;
   DraftCounts drafts;
   int64_t step_count = 0;

@@ -64,6 +64,11 @@ class Scheduler {
   virtual int64_t running() const = 0;  // sequences that have started and hold cache blocks
   virtual int64_t cached_tokens(int32_t request) const = 0;  // of the prompt
   virtual CacheUse cache() const = 0;
+  // Requests that lost their blocks and wait again since this list was last emptied.
+  std::vector<int32_t>& preempted() { return preempted_; }
+
+ protected:
+  std::vector<int32_t> preempted_;
 };
 
 // All references outlive the scheduler. Schedulers write scheduled, cached, chunks, preemptions and the last

@@ -107,6 +107,7 @@ void SglangScheduler::take(int32_t sequence, int64_t tokens, ScheduledStep& step
 // Takes a sequence out of the running ones. Its request computes its tokens again.
 void SglangScheduler::drop(int32_t sequence) {
   const int64_t own = table_.at(sequence).computed - held_[static_cast<size_t>(sequence)].shared;
+  preempted_.push_back(table_.at(sequence).request);
   table_.preempt(sequence);
   release(sequence, own);
 }

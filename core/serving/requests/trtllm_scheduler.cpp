@@ -147,6 +147,7 @@ bool TrtllmScheduler::pause_last(size_t first, size_t& end) {
   for (size_t i = end; i-- > first;) {
     const int32_t sequence = active_[i];
     if (!table_.at(sequence).started || table_.at(sequence).drained()) continue;
+    preempted_.push_back(table_.at(sequence).request);
     table_.preempt(sequence);
     release(sequence, std::numeric_limits<int32_t>::max());
     end = i;

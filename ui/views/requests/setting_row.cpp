@@ -18,7 +18,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kTypingMs = 400, kNumberWidth = 84;
+constexpr int kTypingMs = 150, kNumberWidth = 84;
 
 }  // namespace
 
@@ -104,6 +104,12 @@ void SettingRow::makeCombo() {
           [this](int index) { Q_EMIT edited(combo_->itemData(index).toString()); });
 }
 
+void SettingRow::enter(const QString& text) {
+  typing_.stop();
+  if (line_) line_->setText(text);
+  Q_EMIT edited(text);
+}
+
 void SettingRow::flush() {
   if (!typing_.isActive()) return;
   typing_.stop();
@@ -114,10 +120,7 @@ void SettingRow::browse() {
   const QString path = QFileDialog::getOpenFileName(
       window(), text_of(setting_.label), line_->text(),
       tr("Tables and traces (*.csv *.json *.jsonl);;All files (*)"));
-  if (path.isEmpty()) return;
-  line_->setText(path);
-  typing_.stop();
-  Q_EMIT edited(path);
+  if (!path.isEmpty()) enter(path);
 }
 
 // A person who types on keeps the own text, "0." for 0.
