@@ -34,6 +34,7 @@ std::string value_name(const ServiceSetting& setting) {
     case SettingKind::Number: return "X";
     case SettingKind::File: return "FILE";
     case SettingKind::Seconds: return "TIME";
+    case SettingKind::Level: return "LIMITS";
     case SettingKind::Switch: return "";
     case SettingKind::Choice: break;
   }

@@ -122,7 +122,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
       stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
-  run->results = service_results(run->workload, run->simulation, spec.limits);
+  run->results = service_results(run->workload, run->simulation, request_limits(spec));
   run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
   run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
   return std::shared_ptr<const ServiceRun>(std::move(run));

@@ -28,7 +28,8 @@ void LatencyChart::setRun(std::shared_ptr<const ServiceRun> run) {
 
 std::optional<double> LatencyChart::limit(Part part) const {
   if (!run_) return std::nullopt;
-  return part == Ttft ? run_->spec.limits.ttft : run_->spec.limits.tpot;
+  const RequestLimits limits = request_limits(run_->spec);
+  return part == Ttft ? limits.ttft : limits.tpot;
 }
 
 double LatencyChart::shareWithin(Part part, double seconds) const {

@@ -23,14 +23,16 @@ void RatesModel::setSweep(const RateSweep& sweep) {
   columns.push_back({tr("$ per\nMtoken"), QStringLiteral("dollars_per_million_output_tokens"), true,
                      tr("Dollars per million output tokens")});
   columns.push_back({tr("Limits"), QStringLiteral("limits"), false, {}});
+  const RequestLimits limits = request_limits(sweep.spec);
+  const bool limited = promised_level(sweep.spec).any();
   Rows rows;
   for (size_t i = 0; i < sweep.points.size(); ++i) {
     const RatePoint& point = sweep.points[i];
     const ServiceResults& r = point.results;
     std::vector<TableCell> row{real_cell(point.rate, rate_text(point.rate)),
                                real_cell(r.requests_per_second, rate_text(r.requests_per_second))};
-    const std::pair<const Distribution&, std::optional<double>> latencies[] = {
-        {r.ttft, sweep.spec.limits.ttft}, {r.tpot, sweep.spec.limits.tpot}};
+    const std::pair<const Distribution&, std::optional<double>> latencies[] = {{r.ttft, limits.ttft},
+                                                                               {r.tpot, limits.tpot}};
     for (const auto& [of, limit] : latencies)
       for (const auto& [label, member] : figures) {
         row.push_back(real_cell(of.*member, seconds_text(of.*member)));
@@ -39,10 +41,10 @@ void RatesModel::setSweep(const RateSweep& sweep) {
     row.push_back(real_cell(r.peak_cache, percent_text(r.peak_cache)));
     row.push_back(point.cost.dollars ? real_cell(*point.cost.dollars, rate_text(*point.cost.dollars))
                                      : no_cell());
-    row.push_back(text_cell(!sweep.spec.limits.any() ? QString()
-                            : sweep.knee == i        ? tr("largest within the limits")
-                            : point.keeps_limits     ? tr("within the limits")
-                                                     : tr("over the limits")));
+    row.push_back(text_cell(!limited             ? QString()
+                            : sweep.knee == i    ? tr("largest within the limits")
+                            : point.keeps_limits ? tr("within the limits")
+                                                 : tr("over the limits")));
     rows.push_back(std::move(row));
   }
   assign(std::move(columns), std::move(rows));

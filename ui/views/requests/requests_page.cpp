@@ -354,7 +354,7 @@ QString RequestsPage::caption() const {
     if (!sweep_) return {};
     if (!sweepIsOf(input())) return tr("These rates are for an earlier design or earlier settings.");
     if (rates_->selected() >= 0) return rates_->summary(rates_->selected());
-    if (!sweep_->spec.limits.any())
+    if (!promised_level(sweep_->spec).any())
       return tr("Set limits in \"%1\" to see the largest rate that keeps them.")
           .arg(text_of(group_label(SettingGroup::Limits)));
     if (!sweep_->knee) return tr("No rate keeps the limits.");
