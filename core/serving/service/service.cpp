@@ -33,14 +33,6 @@ bool shares_experts(const Design& design) {
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
 }
 
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
-          "weights (" + format_bytes(cache.states) + "), the largest step (" +
-              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
-              ") leave no room for a KV cache in " + format_bytes(cache.usable),
-          "a larger share, more accelerators per engine, or smaller steps"};
-}
-
 }  // namespace
 
 Design engine_design(const Design& design) {
@@ -88,6 +80,14 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   // SGLang and TensorRT-LLM record graphs of about the same sizes.
   profile.captured = vllm_captured_sizes(std::min(2 * most_sequences(spec.engine), kMostCaptured));
   return profile;
+}
+
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
+  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
+          "weights (" + format_bytes(cache.states) + "), the largest step (" +
+              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
+              ") leave no room for a KV cache in " + format_bytes(cache.usable),
+          "a larger share, more accelerators per engine, or smaller steps"};
 }
 
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
