@@ -96,6 +96,30 @@ class FleetCommandTest : public QObject {
     QVERIFY(text.out.contains("(as given)") && text.out.contains("max_num_batched_tokens"));
     QVERIFY(run_line(base + "--rates auto").err.contains("--effects: it does not go with --rates"));
   }
+  // Explore by the largest rate within a service level, and what it does not go with.
+  void explore_by_goodput() {
+    const auto run = [](const QString& flags) {
+      const QString base = "explore --model llama3-8b --gpus 2 --mode decode --batch 8 --tp all --pp all " +
+                           flags;
+      return run_cli(base.split(' ', Qt::SkipEmptyParts) + QStringList{"--slo", "p99 tpot<15ms"});
+    };
+    const CliRun text = run("--objective goodput --requests 100 --evaluate 2");
+    QCOMPARE(text.exit_code, 0);
+    QVERIFY2(text.out.contains("different engines, 2 simulated"), qPrintable(text.out));
+    QVERIFY(text.out.contains("best by goodput within p99 tpot<15 ms"));
+    const QJsonArray all = run("--objective goodput --requests 100 --json").json()["goodput"].toArray();
+    QVERIFY(all.size() >= 3);
+    double before = 1e9;
+    for (const auto& one : all) {
+      const double rate = one.toObject()["requests_per_second_and_gpu"].toDouble();
+      QVERIFY(rate <= before);
+      before = rate;
+    }
+    QVERIFY(run("--requests 100").err.contains("only a search by goodput has a service"));
+    QVERIFY(run("--objective goodput --shard 1/2").err.contains("--shard"));
+    QVERIFY(run("--objective goodput --mode train").err.contains("mode"));
+    QCOMPARE(run("--objective goodput --users 4").exit_code, 2);
+  }
 };
 
 QTEST_GUILESS_MAIN(FleetCommandTest)

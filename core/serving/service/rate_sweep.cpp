@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "model/parallel_loop.h"
+#include "serving/service/largest_rate.h"
 
 namespace shardscape {
 namespace {
@@ -85,13 +86,7 @@ class Sweeper {
 };
 
 std::optional<Problem> check(const ServiceSpec& spec, const std::vector<double>& rates) {
-  const auto problem = [](const char* where, const char* what, const char* accepted) {
-    return Problem(ProblemCode::EngineSettingInvalid, where, what, accepted);
-  };
-  if (!spec.source.trace.empty())
-    return problem("trace", "the requests of a trace have times, not a rate", "no trace: drawn requests");
-  if (spec.source.users > 0)
-    return problem("users", "users of a closed loop have no rate", "0: requests arrive at a rate");
+  if (auto problem = check_has_rate(spec)) return problem;
   for (const double rate : rates)
     if (!(rate > 0) || !std::isfinite(rate))
       return Problem(ProblemCode::EngineSettingInvalid, "rate", "the value is " + significant(rate),

@@ -43,7 +43,7 @@ class FleetCandidatesTest : public QObject {
   }
   // Replicas of a dense model are engines of their own; replicas that share experts are one.
   void replicas_that_share_experts() {
-    const auto list = candidates(preset_design("qwen3-30b-a3b", 1, 1, 1), {{}, {4}, {}});
+    const auto list = candidates(preset_design("qwen3-30b-a3b", 4, 1, 1), {{}, {4}, {}});
     bool shared = false;
     for (const FleetCandidate& one : list) {
       QCOMPARE(one.design.world(), int64_t{4});
