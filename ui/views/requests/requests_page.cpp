@@ -22,6 +22,9 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/requests/bar_list.h"
+#include "ui/views/requests/effects_panel.h"
+#include "ui/views/requests/fleet_panel.h"
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/latency_model.h"
 #include "ui/views/requests/rate_chart.h"
@@ -58,7 +61,14 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   auto* columns = new QHBoxLayout;
   columns->setSpacing(8);
   columns->addWidget(editor_);
-  columns->addWidget(makeResults(), 1);
+  results_ = makeResults();
+  columns->addWidget(results_, 1);
+  fleet_ = new FleetPanel(session_, pages_, this);
+  effects_ = new EffectsPanel(session_, pages_, this);
+  for (AnswerPanel* panel : std::initializer_list<AnswerPanel*>{fleet_, effects_}) {
+    panel->setVisible(false);
+    columns->addWidget(panel, 1);
+  }
   rows->addLayout(columns, 1);
   dim_delay_.setSingleShot(true);
   dim_delay_.setInterval(kPatienceMs);
@@ -71,13 +81,16 @@ QWidget* RequestsPage::makeTools() {
   auto* tools = new QWidget(this);
   auto* line = new FlowLayout(8, tools);
   tools->setLayout(line);
-  switch_ = new SegmentedControl(tr("Picture"), {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load")},
-                                 tools);
+  switch_ = new SegmentedControl(
+      tr("Picture"),
+      {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load"), tr("Fleet"), tr("Effects")}, tools);
   switch_->setObjectName(QStringLiteral("requests_which"));
   const QString tips[] = {tr("Arrivals over time, lengths of prompts and answers"),
                           tr("Cumulative distributions of TTFT and TPOT"),
                           tr("Requests over time, above the steps and the cache of an engine"),
-                          tr("Latency against the rate of arrivals")};
+                          tr("Latency against the rate of arrivals"),
+                          tr("How many GPUs of which kind keep the service level, and their cost"),
+                          tr("What one step of each setting changes")};
   for (int i = 0; i < static_cast<int>(std::size(tips)); ++i) switch_->button(i)->setToolTip(tips[i]);
   line->addWidget(switch_);
   sweep_button_ = new QPushButton(tr("Sweep the rate"), tools);
@@ -308,12 +321,21 @@ void RequestsPage::fill() {
   explain();
 }
 
+AnswerPanel* RequestsPage::answer() const {
+  if (switch_->current() == Fleet) return fleet_;
+  return switch_->current() == Effects ? effects_ : nullptr;
+}
+
 Canvas* RequestsPage::canvas() const {
+  if (const AnswerPanel* panel = answer()) return panel->bars();
   Canvas* all[] = {workload_, latencies_, timeline_, rates_};
   return all[switch_->current()];
 }
 
-ChartTable* RequestsPage::table() const { return switch_->current() == Load ? rate_table_ : latency_table_; }
+ChartTable* RequestsPage::table() const {
+  if (const AnswerPanel* panel = answer()) return panel->table();
+  return switch_->current() == Load ? rate_table_ : latency_table_;
+}
 
 void RequestsPage::showStop(bool late) {
   stop_button_->setVisible(late || sweeping_ || stopped_);
@@ -321,6 +343,10 @@ void RequestsPage::showStop(bool late) {
 }
 
 void RequestsPage::showState() {
+  results_->setVisible(!answer());
+  fleet_->setVisible(answer() == fleet_);
+  effects_->setVisible(answer() == effects_);
+  if (answer()) return;
   const bool load = switch_->current() == Load, late = working_ && !dim_delay_.isActive();
   const bool any = load ? sweep_ != nullptr : run_ != nullptr;
   const bool old = load ? any && !sweepIsOf(input()) : late || stopped_ || refused_ || editor_->refused();
@@ -401,6 +427,7 @@ void RequestsPage::zoomBy(double factor) { canvas()->zoomBy(factor); }
 void RequestsPage::fit() { canvas()->fit(); }
 
 Picture RequestsPage::picture() const {
+  if (const AnswerPanel* panel = answer()) return panel->picture();
   const QString name = text_of(session_->design().name);
   const QString titles[] = {tr("%1, workload"), tr("%1, latencies"), tr("%1, requests"),
                             tr("%1, latency against load")};

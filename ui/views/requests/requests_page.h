@@ -15,9 +15,12 @@ class QStackedWidget;
 
 namespace shardscape::ui {
 
+class AnswerPanel;
 class Canvas;
 class ChartTable;
+class EffectsPanel;
 class ElidedLabel;
+class FleetPanel;
 class IssueLine;
 class LatencyChart;
 class LatencyModel;
@@ -40,7 +43,7 @@ class RequestsPage : public ViewPage {
  public:
   // pages: keeps the settings in the document; null: the page has its own.
   explicit RequestsPage(SelectionState* state, QWidget* parent = nullptr, PageSettings* pages = nullptr);
-  enum Shown { Workload, Latencies, Timeline, Load };
+  enum Shown { Workload, Latencies, Timeline, Load, Fleet, Effects };
   SpecEditor* editor() const { return editor_; }
   ServiceFigures* figures() const { return figures_; }
   SegmentedControl* pictures() const { return switch_; }
@@ -48,6 +51,8 @@ class RequestsPage : public ViewPage {
   LatencyChart* latencies() const { return latencies_; }
   RequestTimeline* timeline() const { return timeline_; }
   RateChart* rates() const { return rates_; }
+  FleetPanel* fleet() const { return fleet_; }
+  EffectsPanel* effects() const { return effects_; }
   ChartTable* table() const;  // of the shown picture
   // The shown run; null: none yet.
   std::shared_ptr<const ServiceRun> run() const { return run_; }
@@ -87,6 +92,7 @@ class RequestsPage : public ViewPage {
   void explain();  // in the inspector, and in the line below the picture
   QString caption() const;
   bool sweepIsOf(const Input& input) const;
+  AnswerPanel* answer() const;  // of the shown picture; null: it shows a run or a sweep
   Canvas* canvas() const;
   Input input() const;
 
@@ -110,6 +116,9 @@ class RequestsPage : public ViewPage {
   LatencyChart* latencies_;
   RequestTimeline* timeline_;
   RateChart* rates_;
+  QWidget* results_;
+  FleetPanel* fleet_;
+  EffectsPanel* effects_;
   QLabel* message_;
   QWidget* lower_;
   ElidedLabel* caption_;
