@@ -21,6 +21,10 @@ QString entry_text(const FleetEntry& entry) {
                                        text_of(entry.candidate.layout));
 }
 
+QString gpus_text(int64_t accelerators) {
+  return counted_text(accelerators, FleetPanel::tr("GPU"), FleetPanel::tr("GPUs"));
+}
+
 }  // namespace
 
 FleetPanel::FleetPanel(Session* session, PageSettings* pages, QWidget* parent)
@@ -28,7 +32,9 @@ FleetPanel::FleetPanel(Session* session, PageSettings* pages, QWidget* parent)
           {QStringLiteral("fleet"), tr("Size the fleet"),
            tr("Finds, for each accelerator and layout of an engine, the least number of replicas that "
               "keeps the limits of the service level"),
-           tr("The design and the settings get the selected fleet; one undo step"), tr("Cost of fleets")},
+           tr("The design becomes one engine of the selected fleet, in decode, and the settings get its "
+              "replicas; one undo step"),
+           tr("Cost of fleets")},
           session, pages, parent),
       model_(new FleetModel(this)) {
   const auto field = [&](const char* name, const QString& label, const QString& hint) {
@@ -79,9 +85,9 @@ void FleetPanel::show(std::shared_ptr<const FleetSearch> fleet) {
     const double gpus = static_cast<double>(entry.accelerators);
     rows.push_back(
         {entry_text(entry),
-         priced ? tr("$%1 per hour, %2 GPUs")
-                      .arg(text_of(significant(*entry.dollars_per_hour)), grouped_text(entry.accelerators))
-                : tr("%1 GPUs").arg(grouped_text(entry.accelerators)),
+         priced ? tr("$%1 per hour, %2")
+                      .arg(text_of(significant(*entry.dollars_per_hour)), gpus_text(entry.accelerators))
+                : gpus_text(entry.accelerators),
          priced ? *entry.dollars_per_hour : gpus, entry.monotone});
   }
   bars()->setRows(priced ? tr("Dollars per hour of fleets that keep the limits")
@@ -94,9 +100,9 @@ void FleetPanel::show(std::shared_ptr<const FleetSearch> fleet) {
 QString FleetPanel::summary() const {
   if (fleet_->sized == 0) return tr("No kind of engine keeps the limits.");
   const FleetEntry& best = fleet_->entries.front();
-  return tr("%1 with %2 replicas on %3 GPUs is the cheapest fleet within %4.")
-      .arg(entry_text(best), grouped_text(best.replicas), grouped_text(best.accelerators),
-           text_of(level_text(promised_level(fleet_->spec))));
+  return tr("%1 with %2 on %3 is the cheapest fleet within %4.")
+      .arg(entry_text(best), counted_text(best.replicas, tr("replica"), tr("replicas")),
+           gpus_text(best.accelerators), text_of(level_text(promised_level(fleet_->spec))));
 }
 
 std::optional<AnswerPanel::Applied> FleetPanel::applied(int row) const {
