@@ -13,13 +13,15 @@ constexpr int64_t kMostChunks = 64;  // of a prompt; longer prompts are extrapol
 
 int64_t whole(double tokens) { return std::max<int64_t>(1, std::llround(tokens)); }
 
-// Seconds of a prompt alone on the engine, in chunks of at most `budget` tokens.
-double prompt_alone(StepClock& clock, int64_t prompt, int64_t budget) {
+// Seconds of a prompt in chunks of at most `budget` tokens: alone on the engine, or of the slowest stage,
+// which other steps follow at once.
+double prompt_in_chunks(StepClock& clock, int64_t prompt, int64_t budget, bool alone) {
   const int64_t chunks = (prompt + budget - 1) / budget, computed = std::min(chunks, kMostChunks);
   double seconds = 0;
   for (int64_t i = 0; i < computed; ++i) {
     const PrefillChunk chunk{std::min(budget, prompt - i * budget), i * budget};
-    seconds += clock.seconds({0, 0, std::span(&chunk, 1), i + 1 == chunks ? 1 : 0});
+    const StepBatch step{0, 0, std::span(&chunk, 1), i + 1 == chunks ? 1 : 0};
+    seconds += alone ? clock.seconds(step) : clock.bottleneck_seconds(step);
   }
   return seconds * static_cast<double>(chunks) / static_cast<double>(computed);
 }
@@ -27,7 +29,7 @@ double prompt_alone(StepClock& clock, int64_t prompt, int64_t budget) {
 // Seconds per prompt in steps with as many whole prompts as the budget has room for.
 double prompt_in_full_steps(StepClock& clock, int64_t prompt, int64_t budget) {
   const int64_t number = budget / prompt;
-  if (number < 1) return prompt_alone(clock, prompt, budget);
+  if (number < 1) return prompt_in_chunks(clock, prompt, budget, false);
   const std::vector<PrefillChunk> chunks(static_cast<size_t>(number), PrefillChunk{prompt, 0});
   return clock.bottleneck_seconds({0, 0, chunks, number}) / static_cast<double>(number);
 }
@@ -98,12 +100,14 @@ Result<EngineFigures> engine_figures(const Design& design, const ServiceSpec& sp
   out.sequences = out.replicas *
                   std::clamp<int64_t>(tokens / longest, 1, std::max<int64_t>(1, most_sequences(spec.engine)));
   const int64_t prompt = whole(means.prompt), budget = most_step_tokens(spec.engine);
-  out.lone_ttft = prompt_alone(clock, prompt, budget);
+  out.lone_ttft = prompt_in_chunks(clock, prompt, budget, true);
   out.prompt_seconds = prompt_in_full_steps(clock, prompt, budget);
   for (const int64_t size : kDecodeSizes) {
     const int64_t running = std::max<int64_t>(1, size / out.replicas);
-    out.decode_seconds.push_back(clock.seconds(
-        {running, whole(static_cast<double>(running) * (means.prompt + means.output / 2)), {}, running}));
+    const auto context = static_cast<double>(running) * (means.prompt + means.output / 2);
+    const StepBatch step{running, whole(context), {}, running};
+    out.decode_seconds.push_back(clock.seconds(step));
+    out.decode_seconds.push_back(clock.bottleneck_seconds(step));
   }
   out.requests_per_second = most_requests(out, promised_level(spec), means, clock);
   return out;

@@ -21,8 +21,9 @@ struct EngineFigures {
   int64_t cache_tokens = 0;   // of the KV cache
   int64_t sequences = 0;      // that run at once: the setting of the engine, or what the cache holds
   double lone_ttft = 0;       // seconds of a mean prompt on an idle engine
-  double prompt_seconds = 0;  // per request while steps are full of prompts
-  // Seconds of steps that only decode, with 8, 64 and 512 sequences at the mean context.
+  double prompt_seconds = 0;  // per request while steps are full of prompts, of the slowest stage
+  // Of steps that only decode, with 8, 64 and 512 sequences at the mean context: the seconds of a step, and
+  // those of its slowest stage. A pipeline starts steps at intervals of the latter.
   std::vector<double> decode_seconds;
   // Estimate of the most requests per second. With b running sequences, P seconds for a prompt and D(b) for a
   // decode step, a token takes D(b) + b·P/output, because b/output prompts start between two steps. The rate

@@ -139,6 +139,15 @@ class FleetSearchTest : public QObject {
     search = searched({candidate("h100-sxm-80gb", 1, spec)}, spec);
     QVERIFY(search->entries[0].reason.find("300 requests are refused") != std::string::npos);
   }
+  // A pipeline has longer steps and shorter stages: neither layout dominates the other.
+  void a_pipeline_is_not_dominated() {
+    ServiceSpec spec = busy_spec();
+    spec.source.input_len = 8000;  // more than a step
+    std::vector<FleetCandidate> list{candidate("h100-sxm-80gb", 4, spec),
+                                     candidate("h100-sxm-80gb", 2, spec)};
+    list[1].design.parallel.pp = 2;
+    for (const FleetEntry& entry : searched(list, spec)->entries) QVERIFY(entry.end != FleetEnd::Dominated);
+  }
   void problems() {
     const ServiceSpec open;
     const auto nothing = search_fleet({candidate("h100-sxm-80gb", 1, open)}, open);
