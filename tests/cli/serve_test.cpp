@@ -165,7 +165,31 @@ class ServeCommandTest : public QObject {
     const CliRun text = run_line(base + "--rates auto");
     QCOMPARE(text.exit_code, 0);
     QCOMPARE(text.out.count("largest rate within the limits"), 1);
-    QVERIFY(text.out.contains("p99 over the limits"));
+    QVERIFY(text.out.contains("over the limits"));
+  }
+  // Percentiles as text: what a run reaches, and the largest rate that keeps them.
+  void service_level() {
+    const auto run = [](const QString& flags, const QString& level) {
+      const QString base = "serve --model llama3-8b --requests 100 --rate 4 " + flags;
+      return run_cli(base.split(' ', Qt::SkipEmptyParts) + QStringList{"--slo", level});
+    };
+    const CliRun text = run("", "p99 ttft<2s, p50 tpot<1us");
+    QCOMPARE(text.exit_code, 0);
+    QVERIFY(text.out.contains("p99 ttft<2 s is kept: "));
+    QVERIFY(text.out.contains("p50 tpot<1 us is exceeded: "));
+    const CliRun json = run("--ttft-limit 2s --json", "p50 tpot<1us");
+    const QJsonArray level = json.json()["service_level"].toArray();
+    QCOMPARE(level.size(), 2);
+    QVERIFY(!level[0].toObject()["kept"].toBool() && level[1].toObject()["kept"].toBool());
+    QCOMPARE(level[1].toObject()["limit"].toString(), QString("p99 ttft<2 s"));
+    const QJsonObject limits = run("--rates 8,2,40 --json --tpot-limit 12ms", "").json(),
+                      percentiles = run("--rates 8,2,40 --json", "p99 tpot<12ms").json();
+    QVERIFY(limits["knee"].toDouble() > 0);
+    QCOMPARE(percentiles["knee"], limits["knee"]);
+    QCOMPARE(percentiles["rates"], limits["rates"]);
+    const CliRun wrong = run("", "p98 ttft<2s");
+    QVERIFY(wrong.exit_code != 0);
+    QVERIFY2(wrong.err.contains("--slo: \"p98 ttft<2s\" has no percentile \"p98\""), qPrintable(wrong.err));
   }
   void mistakes_data() {
     QTest::addColumn<QString>("flags");

@@ -33,14 +33,6 @@ bool shares_experts(const Design& design) {
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
 }
 
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
-          "weights (" + format_bytes(cache.states) + "), the largest step (" +
-              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
-              ") leave no room for a KV cache in " + format_bytes(cache.usable),
-          "a larger share, more accelerators per engine, or smaller steps"};
-}
-
 }  // namespace
 
 Design engine_design(const Design& design) {
@@ -95,6 +87,14 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   return profile;
 }
 
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
+  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
+          "weights (" + format_bytes(cache.states) + "), the largest step (" +
+              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
+              ") leave no room for a KV cache in " + format_bytes(cache.usable),
+          "a larger share, more accelerators per engine, or smaller steps"};
+}
+
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache) {
   auto clock = EngineClock::make(engine_design(design), service_profile(design, spec), std::move(cache));
@@ -128,7 +128,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
       stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
-  run->results = service_results(run->workload, run->simulation, spec.limits);
+  run->results = service_results(run->workload, run->simulation, request_limits(spec));
   run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
   run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
   return std::shared_ptr<const ServiceRun>(std::move(run));

@@ -53,5 +53,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
 // What an engine of the spec has left for its KV cache.
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
                                     std::shared_ptr<PlanCache> cache = {});
+// Says what leaves no room for a cache. Requires cache.blocks == 0.
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache);
 
 }  // namespace shardscape

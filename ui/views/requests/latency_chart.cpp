@@ -36,7 +36,7 @@ void LatencyChart::setRun(std::shared_ptr<const ShownRun> run, std::vector<Other
 
 std::optional<double> LatencyChart::limit(int part) const {
   if (!run_) return std::nullopt;
-  const RequestLimits& limits = run_->run->spec.limits;
+  const RequestLimits limits = request_limits(run_->run->spec);
   switch (static_cast<Part>(part)) {
     case Ttft: return limits.ttft;
     case Tpot: return limits.tpot;

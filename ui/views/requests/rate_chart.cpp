@@ -59,7 +59,7 @@ const Distribution& RateChart::of(int part, const RatePoint& point) {
 }
 
 std::optional<double> RateChart::limit(int part) const {
-  const RequestLimits& limits = sweep_->spec.limits;
+  const RequestLimits limits = request_limits(sweep_->spec);
   return part == Ttft ? limits.ttft : part == Tpot ? limits.tpot : limits.e2e;
 }
 
@@ -193,9 +193,9 @@ int RateChart::pointAt(const QPointF& at) const {
 
 QString RateChart::summary(int at) const {
   const RatePoint& p = point(at);
-  const QString limits = !sweep_->spec.limits.any() ? QString()
-                         : p.keeps_limits           ? tr(", within the limits")
-                                                    : tr(", over the limits");
+  const QString limits = !promised_level(sweep_->spec).any() ? QString()
+                         : p.keeps_limits                    ? tr(", within the limits")
+                                                             : tr(", over the limits");
   return tr("%1 requests/s, %2 answered/s: p99 TTFT %3, p99 TPOT %4%5")
       .arg(rate_text(p.rate), rate_text(p.results.requests_per_second), seconds_text(p.results.ttft.p99),
            seconds_text(p.results.tpot.p99), limits);

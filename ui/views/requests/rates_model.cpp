@@ -12,7 +12,8 @@ QString rate_text(double rate) { return text_of(significant(rate)); }
 void RatesModel::setSweep(const RateSweep& sweep) {
   const std::pair<QString, double Distribution::*> figures[] = {
       {tr("p50"), &Distribution::p50}, {tr("p90"), &Distribution::p90}, {tr("p99"), &Distribution::p99}};
-  const bool limited = sweep.spec.limits.any();
+  const RequestLimits limits = request_limits(sweep.spec);
+  const bool limited = promised_level(sweep.spec).any();
   std::vector<TableColumn> columns{
       {tr("Rate"), QStringLiteral("rate"), true, tr("Requests that arrive per second")},
       {tr("Answered"), QStringLiteral("requests_per_second"), true, tr("Answered requests per second")}};
@@ -29,7 +30,7 @@ void RatesModel::setSweep(const RateSweep& sweep) {
                      tr("Dollars per million output tokens")});
   if (limited)
     columns.push_back({tr("Limits"), QStringLiteral("limits"), false,
-                       tr("Whether the 99th percentiles are within the limits of the service level. The knee "
+                       tr("Whether the service keeps the limits of the service level. The knee "
                           "is the largest rate up to which they are")});
   Rows rows;
   for (size_t i = 0; i < sweep.points.size(); ++i) {
@@ -37,8 +38,8 @@ void RatesModel::setSweep(const RateSweep& sweep) {
     const ServiceResults& r = point.results;
     std::vector<TableCell> row{real_cell(point.rate, rate_text(point.rate)),
                                real_cell(r.requests_per_second, rate_text(r.requests_per_second))};
-    const std::pair<const Distribution&, std::optional<double>> latencies[] = {
-        {r.ttft, sweep.spec.limits.ttft}, {r.tpot, sweep.spec.limits.tpot}};
+    const std::pair<const Distribution&, std::optional<double>> latencies[] = {{r.ttft, limits.ttft},
+                                                                               {r.tpot, limits.tpot}};
     for (const auto& [of, limit] : latencies)
       for (const auto& [label, member] : figures) {
         row.push_back(real_cell(of.*member, seconds_text(of.*member)));

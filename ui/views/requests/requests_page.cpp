@@ -22,6 +22,9 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/requests/bar_list.h"
+#include "ui/views/requests/effects_panel.h"
+#include "ui/views/requests/fleet_panel.h"
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/latency_model.h"
 #include "ui/views/requests/pinned_runs.h"
@@ -61,7 +64,14 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   auto* columns = new QHBoxLayout;
   columns->setSpacing(8);
   columns->addWidget(editor_);
-  columns->addWidget(makeResults(), 1);
+  results_ = makeResults();
+  columns->addWidget(results_, 1);
+  fleet_ = new FleetPanel(session_, pages_, this);
+  effects_ = new EffectsPanel(session_, pages_, this);
+  for (AnswerPanel* panel : std::initializer_list<AnswerPanel*>{fleet_, effects_}) {
+    panel->setVisible(false);
+    columns->addWidget(panel, 1);
+  }
   rows->addLayout(columns, 1);
   dim_delay_.setSingleShot(true);
   dim_delay_.setInterval(kPatienceMs);
@@ -71,7 +81,7 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
 }
 
 QStringList RequestsPage::pictureNames() {
-  return {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load")};
+  return {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load"), tr("Fleet"), tr("Effects")};
 }
 
 void RequestsPage::showPicture(Shown shown) {
@@ -89,7 +99,9 @@ QWidget* RequestsPage::makeTools() {
   const QString tips[] = {tr("Arrivals over time, lengths of prompts and answers"),
                           tr("Cumulative distributions of TTFT and TPOT"),
                           tr("Requests over time, above the steps and the cache of an engine"),
-                          tr("Latency against the rate of arrivals")};
+                          tr("Latency against the rate of arrivals"),
+                          tr("How many GPUs of which kind keep the service level, and their cost"),
+                          tr("What one step of each setting changes")};
   for (int i = 0; i < static_cast<int>(std::size(tips)); ++i) switch_->button(i)->setToolTip(tips[i]);
   line->addWidget(switch_);
   sweep_button_ = new QPushButton(tr("Sweep the rate"), tools);
@@ -250,12 +262,19 @@ void RequestsPage::followSettings() {
   refresh();
 }
 
+AnswerPanel* RequestsPage::answer() const {
+  if (switch_->current() == Fleet) return fleet_;
+  return switch_->current() == Effects ? effects_ : nullptr;
+}
+
 Canvas* RequestsPage::canvas() const {
+  if (const AnswerPanel* panel = answer()) return panel->bars();
   Canvas* const all[] = {workload_, latencies_, timeline_, rates_};
   return all[switch_->current()];
 }
 
 ChartTable* RequestsPage::table() const {
+  if (const AnswerPanel* panel = answer()) return panel->table();
   if (switch_->current() == Load) return rate_table_;
   return comparison_model_->rowCount() > 0 ? comparison_table_ : latency_table_;
 }
@@ -266,6 +285,10 @@ void RequestsPage::showStop(bool late) {
 }
 
 void RequestsPage::showState() {
+  results_->setVisible(!answer());
+  fleet_->setVisible(answer() == fleet_);
+  effects_->setVisible(answer() == effects_);
+  if (answer()) return;
   const bool load = switch_->current() == Load, late = working_ && !dim_delay_.isActive();
   const bool any = load ? sweep_ != nullptr : shown_ != nullptr;
   const bool old = load ? any && !sweepIsOf(input()) : late || stopped_ || refused_ || editor_->refused();
@@ -319,7 +342,7 @@ QString RequestsPage::caption() const {
     if (!sweep_) return {};
     if (!sweepIsOf(input())) return tr("These rates are for an earlier design or earlier settings.");
     if (rates_->selected() >= 0) return rates_->summary(rates_->selected());
-    if (!sweep_->spec.limits.any())
+    if (!promised_level(sweep_->spec).any())
       return tr("Set limits in \"%1\" to see the largest rate that keeps them.")
           .arg(text_of(group_label(SettingGroup::Limits)));
     return kneeWords();
@@ -374,6 +397,7 @@ void RequestsPage::zoomBy(double factor) { canvas()->zoomBy(factor); }
 void RequestsPage::fit() { canvas()->fit(); }
 
 Picture RequestsPage::picture() const {
+  if (const AnswerPanel* panel = answer()) return panel->picture();
   const QString name = text_of(session_->design().name);
   const QString titles[] = {tr("%1, workload"), tr("%1, latencies"), tr("%1, requests"),
                             tr("%1, latency against load")};

@@ -18,9 +18,12 @@ class QStackedWidget;
 
 namespace shardscape::ui {
 
+class AnswerPanel;
 class Canvas;
 class ChartTable;
+class EffectsPanel;
 class ElidedLabel;
+class FleetPanel;
 class IssueLine;
 class LatencyChart;
 class LatencyModel;
@@ -45,7 +48,7 @@ class RequestsPage : public ViewPage {
  public:
   // pages: keeps the settings in the document; null: the page has its own.
   explicit RequestsPage(SelectionState* state, QWidget* parent = nullptr, PageSettings* pages = nullptr);
-  enum Shown { Workload, Latencies, Timeline, Load };
+  enum Shown { Workload, Latencies, Timeline, Load, Fleet, Effects };
   static QStringList pictureNames();  // by Shown
   void showPicture(Shown shown);
   void startSweep();
@@ -56,6 +59,8 @@ class RequestsPage : public ViewPage {
   LatencyChart* latencies() const { return latencies_; }
   RequestTimeline* timeline() const { return timeline_; }
   RateChart* rates() const { return rates_; }
+  FleetPanel* fleet() const { return fleet_; }
+  EffectsPanel* effects() const { return effects_; }
   ChartTable* table() const;  // of the shown picture
   // The shown run; null: none yet.
   std::shared_ptr<const ServiceRun> run() const { return shown_ ? shown_->run : nullptr; }
@@ -104,6 +109,7 @@ class RequestsPage : public ViewPage {
   QString caption() const;
   QString kneeWords() const;
   bool sweepIsOf(const ServiceInput& input) const;
+  AnswerPanel* answer() const;  // of the shown picture; null: it shows a run or a sweep
   Canvas* canvas() const;
   ServiceInput input() const;
 
@@ -130,6 +136,9 @@ class RequestsPage : public ViewPage {
   LatencyChart* latencies_;
   RequestTimeline* timeline_;
   RateChart* rates_;
+  QWidget* results_;
+  FleetPanel* fleet_;
+  EffectsPanel* effects_;
   QLabel* message_;
   QWidget* lower_;
   ElidedLabel* caption_;

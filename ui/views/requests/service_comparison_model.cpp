@@ -117,7 +117,7 @@ void ServiceComparisonModel::setRuns(const ServiceRun& run, const std::vector<Ot
       columns.push_back(std::move(column));
   Rows rows;
   for (const Figure& figure : figures()) {
-    if (figure.raw == QStringLiteral("goodput") && !run.spec.limits.any()) continue;
+    if (figure.raw == QStringLiteral("goodput") && !request_limits(run.spec).any()) continue;
     const std::optional<double> now = figure.value(run);
     std::vector<TableCell> row{text_cell(figure.name, figure.raw)};
     row.front().tip = figure.tip;
