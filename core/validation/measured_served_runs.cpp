@@ -194,16 +194,13 @@ void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     m.figure(ServedQuantity::Capacity, positive_number(m.row(), "kv_tokens"));
     if (m.text("kind") != "measured") m.refuse("the row is " + m.text("kind") + ", not printed by an engine");
-    // Other engines count activations outside of their share of the memory.
-    if (m.serving().cell.engine != "vllm") m.refuse("the predicted cache is that of vLLM");
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(m.integer("tp", 1));
-    m.engine().max_num_batched_tokens = m.integer("max_num_batched_tokens", 8192);
-    m.engine().max_num_seqs = m.integer("max_num_seqs", 1024);
+    if (m.has("max_num_batched_tokens")) m.step_tokens(m.integer("max_num_batched_tokens", 1));
+    if (m.has("max_num_seqs")) m.most_sequences(m.integer("max_num_seqs", 1));
     m.engine().block_size = static_cast<int32_t>(m.integer("block_size", kBlockTokens));
-    if (const auto share = positive_number(m.row(), "memory_fraction"))
-      m.serving().spec.gpu_memory_utilization = *share;
+    if (const auto share = positive_number(m.row(), "memory_fraction")) m.memory_share(*share);
     out.rows.push_back(m.finish_serving("", ""));
   }
 }

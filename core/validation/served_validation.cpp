@@ -14,8 +14,7 @@ struct EngineGroup {
   ServiceSpec spec;
   std::vector<size_t> rows;
   bool holds(const Design& other, const ServiceSpec& of) const {
-    return design == other && spec.engine == of.engine &&
-           spec.gpu_memory_utilization == of.gpu_memory_utilization;
+    return design == other && spec.engine == of.engine && memory_share(spec) == memory_share(of);
   }
 };
 
@@ -63,7 +62,8 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
 Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
                                   StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
   ServiceSpec spec = serving.spec;
-  if (spec.engine.num_gpu_blocks == 0) spec.engine.num_gpu_blocks = blocks;
+  if (allocated_blocks(spec.engine) == 0)
+    set_cache_tokens(spec.engine, blocks * cache_block_size(spec.engine));
   if (const auto problem = check_spec(spec)) return *problem;
   Result<Workload> requests = serving.requests ? serving.requests() : make_workload(spec.source);
   if (const auto* problem = std::get_if<Problem>(&requests)) return *problem;
@@ -114,8 +114,8 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
     }
     const double client = serving.inferencex_client ? request_seconds : 0;
     for (const ServedFigure& figure : serving.figures)
-      out[i].values.push_back(
-          value_of(figure, results, client, static_cast<double>(blocks * serving.spec.engine.block_size)));
+      out[i].values.push_back(value_of(figure, results, client,
+                                       static_cast<double>(blocks * cache_block_size(serving.spec.engine))));
   }
 }
 

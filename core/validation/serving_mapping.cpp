@@ -119,8 +119,8 @@ std::string text_field(const MeasuredJson& object, const char* field) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// The settings with which vLLM's API server starts on GPUs with 70 GiB or more (vllm/engine/arg_utils.py),
-// for every engine: the scheduler is that of vLLM.
+// vLLM starts with the settings of its API server on GPUs with 70 GiB or more (vllm/engine/arg_utils.py), the
+// other engines with their defaults. No row exceeds the longest sequence of its engine.
 ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const std::string& engine)
     : RowMapper(row, std::move(name)) {
   out().serving.emplace();
@@ -128,9 +128,45 @@ ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const st
   serving().cell.engine = known.starts_with("trt") || known.starts_with("tensorrt") ? "trtllm" : known;
   if (const std::string& own = serving().cell.engine; own != "vllm" && own != "sglang" && own != "trtllm")
     refuse("the engine " + engine + " is unknown");
-  this->engine().max_num_batched_tokens = 8192;
-  this->engine().max_num_seqs = 1024;
-  this->engine().max_model_len = kLongest;
+  EngineSettings& settings = this->engine();
+  for (const EngineKind kind : {EngineKind::Sglang, EngineKind::Trtllm})
+    if (serving().cell.engine == kEngineIds[static_cast<size_t>(kind)]) settings.engine = kind;
+  settings.max_num_batched_tokens = 8192;
+  settings.max_num_seqs = 1024;
+  settings.max_model_len = settings.sglang.context_len = settings.trtllm.max_seq_len = kLongest;
+}
+
+void ServingMapper::step_tokens(int64_t tokens) {
+  switch (engine().engine) {
+    case EngineKind::Vllm: engine().max_num_batched_tokens = tokens; break;
+    case EngineKind::Sglang:
+      engine().sglang.chunked_prefill_size = engine().sglang.max_prefill_tokens = tokens;
+      break;
+    case EngineKind::Trtllm: engine().trtllm.max_num_tokens = tokens; break;
+  }
+}
+
+void ServingMapper::most_sequences(int64_t count) {
+  const int64_t most = std::max<int64_t>(1, count);
+  switch (engine().engine) {
+    case EngineKind::Vllm: engine().max_num_seqs = most; break;
+    case EngineKind::Sglang: engine().sglang.max_running_requests = most; break;
+    case EngineKind::Trtllm: engine().trtllm.max_batch_size = most; break;
+  }
+}
+
+void ServingMapper::no_prefix_cache() {
+  engine().enable_prefix_caching = engine().trtllm.enable_block_reuse = false;
+  engine().sglang.disable_radix_cache = true;
+}
+
+void ServingMapper::memory_share(double share) {
+  ServiceSpec& spec = serving().spec;
+  switch (engine().engine) {
+    case EngineKind::Vllm: spec.gpu_memory_utilization = share; break;
+    case EngineKind::Sglang: spec.mem_fraction_static = share; break;
+    case EngineKind::Trtllm: spec.free_gpu_memory_fraction = share; break;
+  }
 }
 
 void ServingMapper::figure(ServedQuantity quantity, std::optional<double> value, ServedStatistic statistic) {
@@ -196,19 +232,21 @@ void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, do
   source().input_len = input;
   source().output_len = output;
   source().range_ratio = ratio;
+  if (engine().engine == EngineKind::Trtllm) step_tokens(prompt_and_users(users, input));
 }
 
 void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {
   constexpr double kShortest = 0.8;  // the shortest length over the longest
   closed_loop(users, input, output, kShortest);
-  engine().enable_prefix_caching = false;  // random prompts
+  no_prefix_cache();
   const ServedCell& cell = serving().cell;
   const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
   if (!recipe) return;
   set("kv_cache_dtype", recipe->fp8_cache ? "fp8" : "bf16");
-  engine().max_num_batched_tokens = recipe->tokens > 0 ? recipe->tokens : 2 * input;
-  if (recipe->one_slot_a_user) engine().max_num_seqs = std::max<int64_t>(1, users);
-  serving().spec.gpu_memory_utilization = recipe->share;
+  step_tokens(recipe->step_tokens(users, input));
+  most_sequences(recipe->sequences == InferencexRecipe::kUsers ? users : recipe->sequences);
+  memory_share(recipe->share);
+  engine().sglang.scheduler_recv_interval = recipe->receive_interval(users);
 }
 
 MeasuredRow ServingMapper::finish_serving(const std::string& lengths, const std::string& load) {

@@ -18,6 +18,12 @@ class ServingMapper : public RowMapper {
   EngineSettings& engine() { return serving().spec.engine; }
   RequestSource& source() { return serving().spec.source; }
 
+  // Settings that every engine has under a name of its own.
+  void step_tokens(int64_t tokens);    // SGLang: of a chunk and of a prefill batch
+  void most_sequences(int64_t count);  // that run at once
+  void no_prefix_cache();              // for random prompts
+  void memory_share(double share);     // by the rule of the engine
+
   // An object with mean, p50 and p99 in milliseconds.
   void latencies(ServedQuantity quantity, const char* field);
   void figure(ServedQuantity quantity, std::optional<double> value,
