@@ -262,11 +262,7 @@ Result<Workload> mlperf_requests(const std::filesystem::path& file, const Reques
   auto read = read_lengths(file);
   if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
   std::vector<RequestLength> rows = std::get<0>(std::move(read));
-  double sum = 0;
-  for (const RequestLength& row : rows) sum += row.output;
-  const double scale = output * static_cast<double>(rows.size()) / sum;
-  for (RequestLength& row : rows)
-    row.output = static_cast<int32_t>(std::max(1.0, std::round(row.output * scale)));
+  scale_lengths(rows, 0, output);
   const auto arrivals = arrival_times(steady_arrivals(source.arrivals, source.rate), source.requests);
   if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
   return open_loop(std::get<0>(arrivals), sampled_lengths(rows, source.requests, 0));

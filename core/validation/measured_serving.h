@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ struct MeasuredServing {
   // load.
   std::string series;
   std::string load;  // "c64"
+  // What the server was started with, if the set varies one setting at a time (server_command.h).
+  std::map<std::string, std::string> settings;
 };
 
 }  // namespace shardscape

@@ -24,7 +24,10 @@ constexpr char
     kAllBlocks[] = "attention=fp8-block, mlp=fp8-block, experts=fp8-block, shared_experts=fp8-block";
 constexpr Checkpoint kCheckpoints[] = {
     {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr},
+    {"deepseek-v3.2", kAllBlocks, nullptr, nullptr},
     {"glm-5", kAllBlocks, nullptr, nullptr},
+    {"glm-5.2", kAllBlocks, nullptr, nullptr},
+    {"gpt-oss-20b", nullptr, "experts=mxfp4", nullptr},
     {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr},
     {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32"},
     {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr},
@@ -65,7 +68,8 @@ std::string serving_preset(const std::string& name) {
   for (bool shorter = true; shorter;) {
     if (const std::string id = preset_named(known); !id.empty()) return id;
     shorter = false;
-    for (const char* tail : {"instruct", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
+    for (const char* tail :
+         {"instruct", "2507", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
       if (!shorter && known.ends_with(tail)) {
         known.resize(known.size() - std::char_traits<char>::length(tail));
         shorter = true;
@@ -119,8 +123,9 @@ std::string text_field(const MeasuredJson& object, const char* field) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// vLLM starts with the settings of its API server on GPUs with 70 GiB or more (vllm/engine/arg_utils.py), the
-// other engines with their defaults. No row exceeds the longest sequence of its engine.
+// vLLM starts with the settings of its API server on GPUs with 70 GiB or more except A100
+// (vllm/engine/arg_utils.py; accelerator() has the others), the other engines with their defaults. No row
+// exceeds the longest sequence of its engine.
 ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const std::string& engine)
     : RowMapper(row, std::move(name)) {
   out().serving.emplace();
@@ -134,6 +139,19 @@ ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const st
   settings.max_num_batched_tokens = 8192;
   settings.max_num_seqs = 1024;
   settings.max_model_len = settings.sglang.context_len = settings.trtllm.max_seq_len = kLongest;
+}
+
+void scale_lengths(std::span<RequestLength> lengths, double input, double output) {
+  const auto scale = [&](int32_t RequestLength::*of, double mean) {
+    double sum = 0;
+    for (const RequestLength& length : lengths) sum += length.*of;
+    if (mean <= 0 || sum <= 0) return;
+    const double factor = mean * static_cast<double>(lengths.size()) / sum;
+    for (RequestLength& length : lengths)
+      length.*of = static_cast<int32_t>(std::max(1.0, std::round(length.*of * factor)));
+  };
+  scale(&RequestLength::prompt, input);
+  scale(&RequestLength::output, output);
 }
 
 void ServingMapper::step_tokens(int64_t tokens) {
@@ -194,6 +212,10 @@ void ServingMapper::accelerator(const std::string& name) {
   serving().cell.gpu = found ? found->id : name;
   if (!found) return refuse("the catalogue has no accelerator " + name);
   set("accelerator", found->id);
+  constexpr int64_t kLarge = int64_t{70} << 30;  // bytes
+  if (found->memory_bytes >= kLarge && !found->id.starts_with("a100")) return;
+  engine().max_num_batched_tokens = 2048;
+  engine().max_num_seqs = 256;
 }
 
 void ServingMapper::checkpoint(const std::string& model, const std::string& precision) {

@@ -1,6 +1,9 @@
 // Maps the fields of a serving row to a design and a service. Private to core/validation.
 #pragma once
 
+#include <span>
+
+#include "serving/requests/lengths.h"
 #include "validation/measured_mapping.h"
 
 namespace shardscape {
@@ -9,6 +12,10 @@ namespace shardscape {
 std::optional<double> positive_number(const MeasuredJson& object, const char* field, double unit = 1);
 
 std::string text_field(const MeasuredJson& object, const char* field);  // empty: there is no text
+
+// Scales lengths so that prompts have `input` tokens on average and answers `output`; 0: they stay as they
+// are.
+void scale_lengths(std::span<RequestLength> lengths, double input, double output);
 
 class ServingMapper : public RowMapper {
  public:
