@@ -39,7 +39,7 @@ struct ServedCell {
 struct MeasuredServing {
   ServiceSpec spec;
   std::function<Result<Workload>()> requests;  // makes them; empty: drawn from spec.source
-  // The client of InferenceX, to whose rows EngineProfile::request_seconds is fitted.
+  // The client of InferenceX, to whose rows EngineProfile::request_seconds and prompt_seconds are fitted.
   bool inferencex_client = false;
   std::vector<ServedFigure> figures;
   ServedCell cell;

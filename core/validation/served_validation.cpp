@@ -58,9 +58,19 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
   return 0;
 }
 
+struct SimulatedRow {
+  ServiceResults results;
+  double prompt_tokens = 0;  // mean
+};
+double mean_prompt(const Workload& workload) {
+  double sum = 0;
+  for (const Request& request : workload.requests) sum += request.prompt;
+  return sum / static_cast<double>(std::max<size_t>(1, workload.requests.size()));
+}
+
 // The results of a row. A Problem also if the engine refuses a request, because the measured engine did not.
-Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
-                                  StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
+Result<SimulatedRow> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
+                                StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
   ServiceSpec spec = serving.spec;
   if (allocated_blocks(spec.engine) == 0)
     set_cache_tokens(spec.engine, blocks * cache_block_size(spec.engine));
@@ -75,7 +85,7 @@ Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGr
     if (record.end != RequestEnd::Finished)
       return Problem(ProblemCode::EngineSettingInvalid, "max_model_len",
                      std::string("a request is ") + end_text(record.end));
-  return service.results;
+  return SimulatedRow{service.results, mean_prompt(service.workload)};
 }
 
 void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector<ServedPrediction>& out) {
@@ -84,11 +94,11 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
   const auto capacity = service_cache(group.design, group.spec, cache);
   const auto* room = std::get_if<CacheCapacity>(&capacity);
   const int64_t blocks = room ? room->blocks : 0;
-  const double request_seconds = service_profile(group.design, group.spec).request_seconds;
+  const EngineProfile host = service_profile(group.design, group.spec);
   std::unique_ptr<StepClock> clock;
   for (const size_t i : group.rows) {
     const MeasuredServing& serving = *set.rows[i].serving;
-    ServiceResults results;
+    SimulatedRow row;
     const bool simulated = std::any_of(
         serving.figures.begin(), serving.figures.end(),
         [](const ServedFigure& figure) { return figure.quantity != ServedQuantity::Capacity; });
@@ -107,14 +117,16 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
         refuse(i, *problem);
         continue;
       }
-      results = std::get<ServiceResults>(std::move(run));
+      row = std::get<SimulatedRow>(std::move(run));
     } else if (!room) {
       refuse(i, std::get<Problem>(capacity));
       continue;
     }
-    const double client = serving.inferencex_client ? request_seconds : 0;
+    const double client = serving.inferencex_client
+                              ? host.request_seconds + host.prompt_seconds * row.prompt_tokens
+                              : 0;
     for (const ServedFigure& figure : serving.figures)
-      out[i].values.push_back(value_of(figure, results, client,
+      out[i].values.push_back(value_of(figure, row.results, client,
                                        static_cast<double>(blocks * cache_block_size(serving.spec.engine))));
   }
 }
