@@ -372,7 +372,8 @@ class ServedValidationTest : public QObject {
       // A client also measures the time of a request outside of the engine.
       const EngineProfile host = service_profile(set.rows[i].design, set.rows[i].serving->spec);
       QVERIFY(host.request_seconds > 0 && host.prompt_seconds > 0);
-      QCOMPARE(predictions[i].values[0], results.ttft.mean + host.request_seconds + 512 * host.prompt_seconds);
+      QCOMPARE(predictions[i].values[0],
+               results.ttft.mean + host.request_seconds + 512 * host.prompt_seconds);
       QCOMPARE(predictions[i].values[1], results.tpot.mean);
     }
     QVERIFY(predictions[0].values[1] < predictions[1].values[1]);
