@@ -32,6 +32,7 @@ std::string value_name(const ServiceSetting& setting) {
   switch (setting.kind) {
     case SettingKind::Whole: return "N";
     case SettingKind::Number: return "X";
+    case SettingKind::Numbers: return "X,X,...";
     case SettingKind::File: return "FILE";
     case SettingKind::Seconds: return "TIME";
     case SettingKind::Switch: return "";

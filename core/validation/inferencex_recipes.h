@@ -19,6 +19,8 @@ struct InferencexRecipe {
   int64_t sequences;  // the most that run; kUsers: as many as there are users
   double share;       // of the memory, by the rule of the engine (cache_capacity.h)
   int64_t receive;    // SGLang: scheduler_recv_interval; kByUsers
+  // Draft tokens of the servers with multi-token prediction, and of those whose attention runs data-parallel.
+  int64_t drafts, dp_drafts;
 
   static constexpr int64_t kUsers = 0;
   static constexpr int64_t kTwoPrompts = 0;  // tokens of two prompts of the longest length

@@ -139,7 +139,7 @@ void map_gpustack(const MeasuredJson& set, MeasuredSet& out) {
     m.serving().settings["engine"] = engine;
     m.serving().settings["model"] = model;
     m.serving().engine_version = m.text("engine_version");
-    m.engine().async_scheduling = schedules_ahead(m.serving().engine_version);
+    if (engine == "vllm") m.schedule_ahead(schedules_ahead(m.serving().engine_version));
     lab_layout(m, settings);
     lab_workload(m, out.folder);
     lab_settings(m, settings);

@@ -41,6 +41,7 @@ const std::vector<Format>& formats() {
       {"rows", {"scenario", "target_qps", "performance_sample_count"}, map_mlperf},
       {"rows", {"command", "sub_label", "max_concurrency", "output_throughput"}, map_gpustack},
       {"rows", {"prefill_ms", "decode_step_ms"}, map_splitwise},
+      {"rows", {"phase", "batch_per_gpu", "tok_s_per_gpu", "mtp"}, map_wide_experts},
   };
   return list;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hardware/accelerator.h"
 #include "serving/inference.h"
@@ -105,6 +106,7 @@ const char* served_quantity_name(ServedQuantity quantity) {
     case ServedQuantity::E2e: return "e2e";
     case ServedQuantity::Throughput: return "throughput";
     case ServedQuantity::Capacity: return "capacity";
+    case ServedQuantity::TokensPerStep: return "tokens_per_step";
   }
   return "";
 }
@@ -171,6 +173,11 @@ void ServingMapper::most_sequences(int64_t count) {
     case EngineKind::Sglang: engine().sglang.max_running_requests = most; break;
     case EngineKind::Trtllm: engine().trtllm.max_batch_size = most; break;
   }
+}
+
+void ServingMapper::schedule_ahead(bool ahead) {
+  engine().async_scheduling = ahead;
+  engine().sglang.disable_overlap_schedule = engine().trtllm.disable_overlap_scheduler = !ahead;
 }
 
 void ServingMapper::no_prefix_cache() {
@@ -255,6 +262,10 @@ void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, do
   source().output_len = output;
   source().range_ratio = ratio;
   if (engine().engine == EngineKind::Trtllm) step_tokens(prompt_and_users(users, input));
+}
+
+void ServingMapper::speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance) {
+  engine().speculation = {method, tokens, std::move(acceptance), 0};
 }
 
 void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {

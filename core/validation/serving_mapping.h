@@ -28,6 +28,7 @@ class ServingMapper : public RowMapper {
   // Settings that every engine has under a name of its own.
   void step_tokens(int64_t tokens);    // SGLang: of a chunk and of a prefill batch
   void most_sequences(int64_t count);  // that run at once
+  void schedule_ahead(bool ahead);     // the next step while one runs
   void no_prefix_cache();              // for random prompts
   void memory_share(double share);     // by the rule of the engine
 
@@ -44,6 +45,9 @@ class ServingMapper : public RowMapper {
   void layout(int64_t tp, int64_t dp = 1, int64_t ep = 1, int64_t etp = 1);
   // So many users send ten requests each, with lengths between `ratio` of the given ones and the given ones.
   void closed_loop(int64_t users, int64_t input, int64_t output, double ratio);
+
+  // Drafts of so many tokens, with the given acceptance per position (SpeculativeSettings).
+  void speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance);
 
   // The closed loop of InferenceX, with the settings of its servers (inferencex_recipes.h). After
   // accelerator() and checkpoint().

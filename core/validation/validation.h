@@ -58,7 +58,7 @@ struct ValidatedMetric {
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
   // By the name of the setting. Empty if the rows have no settings.
   std::map<std::string, SettingEffects> effects() const;
-  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second"
+  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
 };
 
 struct Validation {

@@ -54,6 +54,28 @@ class ServeCommandTest : public QObject {
     }
     QVERIFY(run_line("serve --model llama3-8b --requests 5 --engine sglang").out.contains("1 SGLang engine"));
   }
+  // Drafts shorten answers. Text and JSON say how many tokens they yield; without drafts the member is null.
+  void speculative_decoding() {
+    const QString command = "serve --model llama3-8b --users 4 --requests 20 ";
+    const CliRun plain = run_line(command + "--json");
+    QVERIFY(plain.json()["speculation"].isNull());
+    const QString
+        draft = "--speculative-method mtp --num-speculative-tokens 2 --acceptance-per-position 0.8,0.5 ";
+    const CliRun run = run_line(command + draft + "--json");
+    QCOMPARE(run.exit_code, 0);
+    const QJsonObject speculation = run.json()["speculation"].toObject();
+    QVERIFY(std::abs(speculation["acceptance_length"].toDouble() / 2.3 - 1) < 0.05);
+    QCOMPARE(speculation["acceptance_per_position"].toArray().size(), 2);
+    QCOMPARE(run.json()["settings"].toObject()["acceptance_per_position"].toString(), QString("0.8,0.5"));
+    const auto tpot = [](const CliRun& of) {
+      return of.json()["latencies"].toObject()["tpot_seconds"].toObject()["mean"].toDouble();
+    };
+    QVERIFY(tpot(run) < 0.8 * tpot(plain));
+    QVERIFY(run_line(command + draft).out.contains("tokens per step and sequence; accepted per position:"));
+    const CliRun wrong = run_line(command + "--speculative-method mtp --acceptance-per-position 0.4,0.5");
+    QVERIFY(wrong.exit_code != 0);
+    QVERIFY2(wrong.err.contains("--acceptance-per-position"), qPrintable(wrong.err));
+  }
   // More load never makes requests faster, and replicas share it.
   void load_and_replicas() {
     const auto ttft = [](const char* flags) {

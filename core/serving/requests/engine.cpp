@@ -7,11 +7,11 @@
 namespace shardscape {
 namespace {
 
-void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t tokens) {
+void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t chunks) {
   if (!gaps.empty() && gaps.back().seconds == seconds)
-    gaps.back().tokens += tokens;
+    gaps.back().chunks += chunks;
   else
-    gaps.push_back({seconds, tokens});
+    gaps.push_back({seconds, chunks});
 }
 
 }  // namespace
@@ -133,13 +133,15 @@ void Engine::record(const Member& member, int32_t replica, const StepRecord& tim
   for (const int32_t request : step.first) records_[static_cast<size_t>(request)].first_token = end;
   for (const int32_t request : step.ending) records_[static_cast<size_t>(request)].last_token = end;
   const int64_t blocks = member.scheduler->cache().in_use;
+  log.drafts.add(step.drafts);
   ++log.step_count;
   log.busy_seconds += busy;
   log.block_seconds += static_cast<double>(blocks) * busy;
   if (log.keep_steps)
     log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
                          static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
-                         static_cast<int32_t>(member.scheduler->running())});
+                         static_cast<int32_t>(member.scheduler->running()),
+                         static_cast<int32_t>(step.draft_tokens)});
 }
 
 }  // namespace shardscape

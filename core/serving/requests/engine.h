@@ -15,7 +15,8 @@ namespace shardscape {
 struct EngineLog {
   bool keep_steps = true;
   std::vector<StepRecord> steps;  // if kept, in the order in which they are scheduled
-  std::vector<TokenGap> gaps;     // of all output tokens except the first ones
+  std::vector<TokenGap> gaps;     // before all chunks of tokens except the first ones
+  DraftCounts drafts;
   std::vector<int32_t> finished;  // requests whose last token arrived; the caller empties it
   int64_t step_count = 0;
   double busy_seconds = 0;   // of the slowest stage in all steps

@@ -202,6 +202,7 @@ class Simulator {
     out.requests = std::move(records_);
     out.steps = std::move(log_.steps);
     out.gaps = std::move(log_.gaps);
+    out.drafts = std::move(log_.drafts);
     out.step_count = log_.step_count;
     out.seconds = last_time_;
     out.busy_seconds = log_.busy_seconds;

@@ -33,6 +33,7 @@ struct RequestSimulation {
   std::vector<RequestRecord> requests;  // as in the workload; every one has an end
   std::vector<StepRecord> steps;
   std::vector<TokenGap> gaps;
+  DraftCounts drafts;
   int64_t step_count = 0;
   double seconds = 0;         // from the start to the last token
   double busy_seconds = 0;    // of steps, over all replicas; in a pipeline of the slowest stage

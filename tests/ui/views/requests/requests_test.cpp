@@ -180,6 +180,28 @@ class RequestsTest : public QObject {
     QVERIFY(!w.table().index(0, 5).data(TableModel::AlarmRole).toBool());
   }
 
+  // Speculative decoding has its figure. A list with a mistake is refused at its field.
+  void draftsHaveTheirFigure() {
+    RequestsWindow w;
+    QVERIFY(w.requests().figures()->figure("acceptance")->isHidden());
+    w.editor().setFolded(SettingGroup::Engine, false);
+    auto& method = w.field<QComboBox>("speculative_method");
+    w.editor().ensureWidgetVisible(&method);
+    method.setFocus();
+    QTest::keyClick(&method, Qt::Key_Down);
+    QTest::keyClick(&method, Qt::Key_Return);
+    w.wait();
+    QCOMPARE(w.run().spec.engine.speculation.method, SpeculativeMethod::Mtp);
+    w.enter("num_speculative_tokens", "2");
+    w.enter("acceptance_per_position", "0.9,0.5");
+    const QString text = w.requests().figures()->figure("acceptance")->text();
+    QVERIFY(w.requests().figures()->figure("acceptance")->isVisible());
+    QVERIFY2(text.contains(QString::fromStdString(significant(w.run().results.acceptance_length))),
+             qPrintable(text));
+    w.type("acceptance_per_position", "0.9;0.5");
+    QVERIFY(w.editor().refused());
+  }
+
   // Only the settings of the selected engine have a field, and the run is that engine's.
   void theEngineSelectsItsSettings() {
     RequestsWindow w;
