@@ -48,6 +48,27 @@ int64_t SglangScheduler::cached_tokens(int32_t request) const {
 }
 
 bool SglangScheduler::schedule(double now, ScheduledStep& step) {
+  if (passed_ == 0 || passed_ >= settings_.scheduler_recv_interval) receive();
+  bool any = schedule_step(now, step);
+  if (!any && !arrived_.empty()) {
+    receive();
+    any = schedule_step(now, step);
+  }
+  passed_ = any && step.chunks.empty() ? passed_ + 1 : 0;
+  if (any) return true;
+  if (running_ == 0) ratio_ = first_ratio_;
+  if (table_.in_flight() == 0 && running_ > 1) make_progress();
+  return false;
+}
+
+void SglangScheduler::receive() {
+  waiting_.insert(waiting_.end(), arrived_.begin(), arrived_.end());
+  arrived_.clear();
+  passed_ = 0;
+}
+
+// Tries the batches of all stages in turns.
+bool SglangScheduler::schedule_step(double now, ScheduledStep& step) {
   step.clear();
   for (size_t i = 0; i < batches_.size(); ++i) {
     const size_t number = (next_batch_ + i) % batches_.size();
@@ -61,8 +82,6 @@ bool SglangScheduler::schedule(double now, ScheduledStep& step) {
     peak_ = std::max(peak_, in_use());
     return true;
   }
-  if (running_ == 0) ratio_ = first_ratio_;
-  if (table_.in_flight() == 0 && running_ > 1) make_progress();
   return false;
 }
 

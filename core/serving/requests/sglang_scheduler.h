@@ -38,13 +38,17 @@ namespace shardscape {
 // or
 //    more is not cached, but is that of an earlier request in the queue, come last.
 //
+// 8. Requests that have arrived are received before a step: after a prefill batch, after
+// scheduler_recv_interval
+//    decode steps in a row, and when nothing can run (scheduler_recv_skipper.py).
+//
 // A pipeline has one running batch for each stage; max_running_requests is divided among them.
 class SglangScheduler final : public Scheduler {
  public:
   SglangScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
                   std::span<RequestRecord> records);
 
-  void add(int32_t request) override { waiting_.push_back(request); }
+  void add(int32_t request) override { arrived_.push_back(request); }
   bool schedule(double now, ScheduledStep& step) override;
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
@@ -84,6 +88,8 @@ class SglangScheduler final : public Scheduler {
   void release(int32_t sequence, int64_t own);
   int64_t reserved_answer(const Sequence& s) const;
 
+  void receive();
+  bool schedule_step(double now, ScheduledStep& step);
   bool schedule_batch(size_t number, double now, ScheduledStep& step);
   bool prefill(size_t number, double now, ScheduledStep& step);
   Budget prefill_budget(const Batch& batch) const;
@@ -102,8 +108,10 @@ class SglangScheduler final : public Scheduler {
   int64_t capacity_;           // tokens; 0: endless
   double first_ratio_, ratio_;
   int64_t most_in_batch_;
-  int64_t chunk_size_;     // INT64_MAX: no chunks
-  int64_t sequence_room_;  // of a decode sequence in a step
+  int64_t chunk_size_;            // INT64_MAX: no chunks
+  int64_t sequence_room_;         // of a decode sequence in a step
+  std::vector<int32_t> arrived_;  // requests that are not received
+  int64_t passed_ = 0;            // decode steps since the last receipt
   std::deque<int32_t> waiting_;
   std::vector<Held> held_;  // of each sequence
   std::vector<Batch> batches_;

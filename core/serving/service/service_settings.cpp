@@ -285,6 +285,10 @@ std::vector<ServiceSetting> sglang_settings() {
           on_off<MEMBER(engine.sglang.disable_overlap_schedule)>(
               "disable_overlap_schedule", "No overlap schedule", kGroup,
               "The engine schedules a step after the previous one has ended (SGLang)."),
+          whole<MEMBER(engine.sglang.scheduler_recv_interval)>(
+              "scheduler_recv_interval", "Receive interval", kGroup,
+              "The most decode steps in a row before the engine looks for new requests. Larger values save "
+              "time of the host and delay first tokens (SGLang)."),
       });
 }
 
