@@ -27,6 +27,29 @@ Result<std::vector<RequestLength>> lengths_of(const RequestSource& source) {
   return drawn_lengths(rule(source.input_len), rule(source.output_len), source.requests, seed);
 }
 
+// When the session of each request arrives.
+Result<std::vector<double>> session_times(const RequestSource& source) {
+  const int64_t turns = source.turns, sessions = (source.requests + turns - 1) / turns;
+  const double rate = source.rate / static_cast<double>(turns);
+  Arrivals arrivals = steady_arrivals(source.arrivals, rate, static_cast<uint64_t>(source.seed),
+                                      source.burstiness);
+  if (!source.rate_profile.empty()) {
+    auto pieces = rate_pieces(source.rate_profile, source.rate_period, "rate_profile");
+    if (const auto* problem = std::get_if<Problem>(&pieces)) return *problem;
+    arrivals.rate = std::get<0>(std::move(pieces));
+    arrivals.repeats = source.rate_period > 0;
+    for (RatePiece& piece : arrivals.rate) {
+      piece.first *= rate;
+      piece.last *= rate;
+    }
+  }
+  auto times = arrival_times(arrivals, sessions);
+  if (const auto* problem = std::get_if<Problem>(&times)) return *problem;
+  std::vector<double> out(static_cast<size_t>(source.requests));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<0>(times)[i / static_cast<size_t>(turns)];
+  return out;
+}
+
 // Whether the data-parallel replicas of the design share experts.
 bool shares_experts(const Design& design) {
   const ParallelSpec& p = design.parallel;
@@ -59,12 +82,13 @@ Result<Workload> make_workload(const RequestSource& source) {
   }
   const auto lengths = lengths_of(source);
   if (const auto* problem = std::get_if<Problem>(&lengths)) return *problem;
-  if (source.users > 0) return closed_loop(source.users, std::get<0>(lengths));
-  const auto arrivals = arrival_times(
-      steady_arrivals(source.arrivals, source.rate, static_cast<uint64_t>(source.seed), source.burstiness),
-      source.requests);
-  if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
-  return open_loop(std::get<0>(arrivals), std::get<0>(lengths));
+  const auto times = source.users > 0 ? std::vector<double>() : session_times(source);
+  if (const auto* problem = std::get_if<Problem>(&times)) return *problem;
+  Workload workload = source.users > 0 ? closed_loop(source.users, std::get<0>(lengths))
+                                       : open_loop(std::get<0>(times), std::get<0>(lengths));
+  if (source.turns > 1)
+    form_sessions(workload, source.turns, source.think_time, static_cast<uint64_t>(source.seed));
+  return workload;
 }
 
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,

@@ -67,7 +67,7 @@ ServiceSetting numbers(const char* id, const char* label, SettingGroup group, co
           },
           [](ServiceSpec& spec, const std::string& text) {
             std::vector<double> values;
-            for (size_t at = 0; at <= text.size();) {
+            for (size_t at = 0; !text.empty() && at <= text.size();) {
               const size_t end = std::min(text.find(',', at), text.size());
               if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
               at = end + 1;
@@ -181,6 +181,26 @@ std::vector<ServiceSetting> request_settings() {
                                    "lengths from its rows."),
       whole<MEMBER(source.seed)>("seed", "Seed", kGroup,
                                  "Seed of arrivals and lengths. Equal seeds give equal results."),
+  };
+}
+
+std::vector<ServiceSetting> pattern_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Requests;
+  return {
+      numbers<MEMBER(source.rate_profile)>(
+          "rate_profile", "Rate profile", kGroup,
+          "Points of seconds and factor of the rate, such as 0,1,60,1,60,4,90,4,90,1: linear between two "
+          "points, with a step between points of equal time. After the last point its factor holds."),
+      number<MEMBER(source.rate_period)>(
+          "rate_period", "Rate period", kGroup,
+          "Seconds after which the rate profile repeats, for bursts and days. 0: it does not repeat."),
+      whole<MEMBER(source.turns)>("turns", "Turns", kGroup,
+                                  "Requests of a session. The prompt of a later turn starts with the prompt "
+                                  "and the answer of the previous one. Sessions arrive at the rate divided "
+                                  "by the turns."),
+      number<MEMBER(source.think_time)>("think_time", "Thinking time", kGroup,
+                                        "Mean seconds between an answer and the next turn of its session "
+                                        "(exponential)."),
   };
 }
 
@@ -371,8 +391,8 @@ std::vector<ServiceSetting> fleet_settings() {
 std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
-    for (auto rows : {request_settings, engine_choice, vllm_settings, sglang_settings, trtllm_settings,
-                      speculative_settings, fleet_settings})
+    for (auto rows : {request_settings, pattern_settings, engine_choice, vllm_settings, sglang_settings,
+                      trtllm_settings, speculative_settings, fleet_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

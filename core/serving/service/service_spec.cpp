@@ -82,7 +82,7 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
   const auto problem = [](const char* id, double value, const char* accepted) {
     return Problem(ProblemCode::EngineSettingInvalid, id, "the value is " + significant(value), accepted);
   };
-  constexpr int64_t kMostRequests = 10'000'000, kMostReplicas = 100'000;
+  constexpr int64_t kMostRequests = 10'000'000, kMostReplicas = 100'000, kMostTurns = 10'000;
   const RequestSource& source = spec.source;
   const std::pair<const char*, int64_t> lengths[] = {{"input_len", source.input_len},
                                                      {"output_len", source.output_len}};
@@ -93,6 +93,10 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
     return problem("requests", static_cast<double>(source.requests), "1 to 10,000,000");
   if (source.rate <= 0) return problem("rate", source.rate, "a number above 0");
   if (source.burstiness <= 0) return problem("burstiness", source.burstiness, "a number above 0");
+  if (!(source.rate_period >= 0)) return problem("rate_period", source.rate_period, "0 or more seconds");
+  if (source.turns < 1 || source.turns > kMostTurns)
+    return problem("turns", static_cast<double>(source.turns), "1 to 10,000");
+  if (!(source.think_time >= 0)) return problem("think_time", source.think_time, "0 or more seconds");
   if (source.users < 0) return problem("users", static_cast<double>(source.users), "0 or more");
   if (source.range_ratio < 0 || source.range_ratio > 1)
     return problem("range_ratio", source.range_ratio, "0 to 1");

@@ -25,9 +25,14 @@ struct RequestSource {
   ArrivalKind arrivals = ArrivalKind::Poisson;
   double rate = 1;        // requests per second
   double burstiness = 1;  // of the gamma distribution
-  int64_t users = 0;      // closed loop: each sends a request when the previous one ends; 0: open loop
+  // Points of seconds and factor of the rate (rate_pieces, requests/arrivals.h); empty: the rate is constant.
+  std::vector<double> rate_profile;
+  double rate_period = 0;  // seconds after which the profile repeats; 0: never
+  int64_t users = 0;       // closed loop: each sends a request when the previous one ends; 0: open loop
   int64_t input_len = 1024, output_len = 128;  // tokens
   double range_ratio = 1;                      // lengths are uniform between this share of them and the whole
+  int64_t turns = 1;                           // requests of a session
+  double think_time = 0;                       // mean seconds between the answer of a turn and the next turn
   int64_t seed = 0;
   friend bool operator==(const RequestSource&, const RequestSource&) = default;
 };
