@@ -52,7 +52,8 @@ ServiceSetting number(const char* id, const char* label, SettingGroup group, con
           [](const ServiceSpec& spec) { return number_text(member(spec)); },
           [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
 }
-template <auto member>
+// may_be_empty: an empty text is an empty list.
+template <auto member, bool may_be_empty = false>
 ServiceSetting numbers(const char* id, const char* label, SettingGroup group, const char* help) {
   return {id,
           label,
@@ -67,7 +68,7 @@ ServiceSetting numbers(const char* id, const char* label, SettingGroup group, co
           },
           [](ServiceSpec& spec, const std::string& text) {
             std::vector<double> values;
-            for (size_t at = 0; !text.empty() && at <= text.size();) {
+            for (size_t at = 0; at <= text.size() && !(may_be_empty && text.empty());) {
               const size_t end = std::min(text.find(',', at), text.size());
               if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
               at = end + 1;
@@ -187,7 +188,7 @@ std::vector<ServiceSetting> request_settings() {
 std::vector<ServiceSetting> pattern_settings() {
   constexpr SettingGroup kGroup = SettingGroup::Requests;
   return {
-      numbers<MEMBER(source.rate_profile)>(
+      numbers<MEMBER(source.rate_profile), true>(
           "rate_profile", "Rate profile", kGroup,
           "Points of seconds and factor of the rate, such as 0,1,60,1,60,4,90,4,90,1: linear between two "
           "points, with a step between points of equal time. After the last point its factor holds."),
