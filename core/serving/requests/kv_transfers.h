@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "serving/requests/event_queue.h"
+#include "serving/requests/request_simulation.h"
 
 namespace shardscape {
-
-// The ports of one direction. A replica sends and receives through the NICs of all its ranks.
-struct KvLink {
-  double send_rate = 0, receive_rate = 0;  // bytes per second of a replica; 0: without a limit
-  double latency = 0;                      // seconds of a transfer without bytes
-};
 
 // Concurrent transfers divide the rates of their ports max-min fairly: the port with the least rate per
 // transfer is divided evenly first, then the rest of the others (progressive filling; Bertsekas, Gallager,

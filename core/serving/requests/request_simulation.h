@@ -7,7 +7,6 @@
 
 #include "base/problem.h"
 #include "serving/requests/engine_settings.h"
-#include "serving/requests/kv_transfers.h"
 #include "serving/requests/request.h"
 #include "serving/requests/request_record.h"
 #include "serving/requests/step_clock.h"
@@ -19,6 +18,12 @@ enum class Router : uint8_t {
   RoundRobin,
   LeastOutstanding,  // requests that are sent and not answered
   PrefixAware,       // most cached blocks of the prompt, then least outstanding
+};
+
+// The ports of one direction. A replica sends and receives through the NICs of all its ranks.
+struct KvLink {
+  double send_rate = 0, receive_rate = 0;  // bytes per second of a replica; 0: without a limit
+  double latency = 0;                      // seconds of a transfer without bytes
 };
 
 // Disaggregated serving: who takes blocks for a prompt first.

@@ -39,9 +39,9 @@ void TurnQueue::next_of_user(double now) {
   if (next_first_ < first_turns_.size()) turns_.push({now, first_turns_[next_first_++]});
 }
 
-Event TurnQueue::pop() {
+TimedEvent TurnQueue::pop() {
   const double first = first_turn_time();
-  return first <= turns_.time() ? Event{first, first_turns_[next_first_++]} : turns_.pop();
+  return first <= turns_.time() ? TimedEvent{first, first_turns_[next_first_++]} : turns_.pop();
 }
 
 void TurnQueue::finished(int32_t request, double now) {

@@ -15,7 +15,7 @@ class TurnQueue {
  public:
   explicit TurnQueue(const Workload& workload);                               // outlives the queue
   double time() const { return std::min(first_turn_time(), turns_.time()); }  // Engine::kIdle: none is left
-  Event pop();                                                                // of time()
+  TimedEvent pop();                                                           // of time()
   void finished(int32_t request, double now);
   // The request and all turns after it, which end without an answer.
   std::vector<int32_t> refuse(int32_t request, double now);

@@ -7,6 +7,7 @@
 #include "serving/engine/engine_clock.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/trace_file.h"
+#include "serving/service/service_fleet.h"
 
 namespace shardscape {
 namespace {
@@ -54,14 +55,6 @@ Result<std::vector<double>> session_times(const RequestSource& source) {
 bool shares_experts(const Design& design) {
   const ParallelSpec& p = design.parallel;
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
-}
-
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
-          "weights (" + format_bytes(cache.states) + "), the largest step (" +
-              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
-              ") leave no room for a KV cache in " + format_bytes(cache.usable),
-          "a larger share, more accelerators per engine, or smaller steps"};
 }
 
 }  // namespace
@@ -126,35 +119,40 @@ Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const Ser
   return std::get<0>(std::move(clock));
 }
 
+RequestWaits request_waits(const ServiceRun& run) {
+  std::vector<EngineSettings> engines;
+  for (const ServicePool& pool : run.pools) engines.push_back(pool.engine);
+  return {engines, run.simulation};
+}
+
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop,
                                                        std::shared_ptr<PlanCache> cache) {
   auto run = std::make_shared<ServiceRun>();
-  run->design = engine_design(design);
   run->spec = spec;
   run->workload = std::move(workload);
-  if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
-  EngineSettings& engine = run->spec.engine;
-  engine.speculation.seed = spec.source.seed;
-  engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
-  engine.attention_dp = static_cast<int32_t>(run->design.parallel.dp);
-  if (cache_blocks(engine) == 0) {
-    const auto capacity = service_cache(design, spec, std::move(cache));
-    if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
-    run->cache = std::get<0>(capacity);
-    set_cache_tokens(engine, run->cache.blocks * cache_block_size(engine));
-    if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, run->cache);
-  }
-  auto simulation = simulate_requests(
-      run->workload,
-      {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true, engine.attention_dp}, clock,
-      stop);
+  auto fleet = make_fleet(design, spec, clock, std::move(cache));
+  if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
+  const ServiceFleet& made = std::get<0>(fleet);
+  auto simulation = simulate_requests(run->workload, made.setup, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
   run->results = service_results(run->workload, run->simulation, spec.limits);
-  run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
-  run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
+  run->pools = made.pools;
+  run->design = made.pools.back().design;
+  run->cache = made.pools.back().cache;
+  run->spec.engine = made.pools.back().engine;
+  run->spec.replicas = 0;
+  for (size_t i = 0; i < run->pools.size(); ++i) {
+    ServicePool& pool = run->pools[i];
+    run->spec.replicas += pool.replicas;
+    run->accelerators += pool.replicas * pool.replica_accelerators;
+    pool.gpu_seconds = run->simulation.pools[i].replica_seconds *
+                       static_cast<double>(pool.replica_accelerators);
+  }
+  if (run->pools.size() > 1) run->spec.fleet.decode_replicas = run->pools.back().replicas;
+  run->cost = fleet_cost(*run);
   return std::shared_ptr<const ServiceRun>(std::move(run));
 }
 

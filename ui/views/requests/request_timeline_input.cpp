@@ -28,7 +28,7 @@ void RequestTimeline::setRun(std::shared_ptr<const ServiceRun> run) {
   hovered_ = -1;
   if (run_) {
     const RequestSimulation& simulation = run_->simulation;
-    waits_ = std::make_shared<const RequestWaits>(run_->spec.engine, simulation);
+    waits_ = std::make_shared<const RequestWaits>(request_waits(*run_));
     order_.resize(simulation.requests.size());
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
