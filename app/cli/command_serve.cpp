@@ -154,6 +154,7 @@ Command serve_command() {
            "--json",
            "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --engine sglang --schedule-policy lpm",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --prefill-replicas 2 --decode-replicas 3",
            "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms"},
           std::move(flags),
           0,

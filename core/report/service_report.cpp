@@ -111,8 +111,9 @@ std::string pools_text(const ServiceRun& run) {
         use.counts.begin(), use.counts.end(),
         [](const ReplicaCount& a, const ReplicaCount& b) { return a.replicas < b.replicas; });
     out += grouped(least->replicas) + (varies(use) ? " to " + grouped(most->replicas) : "") + " " +
-           role(run.pools[i].engine) + "replicas: " + significant(run.pools[i].gpu_seconds) +
-           " GPU-seconds, " + percent(use.busy_seconds / std::max(use.replica_seconds, 1e-9)) + " busy\n";
+           role(run.pools[i].engine) + (most->replicas == 1 ? "replica: " : "replicas: ") +
+           significant(run.pools[i].gpu_seconds) + " GPU-seconds, " +
+           percent(use.busy_seconds / std::max(use.replica_seconds, 1e-9)) + " busy\n";
   }
   if (r.transfer.count > 0)
     out += "KV transfer " + format_seconds(r.transfer.mean) + " on average, p99 " +

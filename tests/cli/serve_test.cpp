@@ -81,7 +81,7 @@ class ServeCommandTest : public QObject {
     // The table is a trace, too.
     QCOMPARE(run_line("serve --model llama3-8b --json --trace " + csv).json()["finished"].toInt(), 50);
     const CliRun text = run_line(command);
-    for (const char* words : {"KV transfer", "1 prefill replicas", "2 decode replicas", "GPU-seconds"})
+    for (const char* words : {"KV transfer", "1 prefill replica:", "2 decode replicas:", "GPU-seconds"})
       QVERIFY2(text.out.contains(words), words);
     QCOMPARE(run_line("serve --model llama3-8b --decode-replicas 2").exit_code, 1);
   }

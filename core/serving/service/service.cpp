@@ -142,7 +142,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   run->pools = made.pools;
   run->design = made.pools.back().design;
   run->cache = made.pools.back().cache;
-  run->spec.engine = made.pools.back().engine;
+  run->spec.engine = made.setup.engine;
   run->spec.replicas = 0;
   for (size_t i = 0; i < run->pools.size(); ++i) {
     ServicePool& pool = run->pools[i];

@@ -20,7 +20,7 @@ namespace shardscape {
 // The replicas of one kind: all of them, or those for prompts, or those for answers.
 struct ServicePool {
   Design design;          // of one engine
-  EngineSettings engine;  // with the blocks that the run has used
+  EngineSettings engine;  // with the role, and the blocks that the run has used
   CacheCapacity cache;    // what an engine has; unset if the spec gives the blocks
   int64_t replicas = 0;
   int64_t replica_accelerators = 0;

@@ -104,6 +104,8 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
   d.prefill = fleet.pools.front().engine;
   d.prefill_replicas = static_cast<int32_t>(f.prefill_replicas);
   d.lockstep = d.prefill.attention_dp;
+  fleet.pools.front().engine.role = EngineRole::Prefill;
+  fleet.pools.back().engine.role = EngineRole::Decode;
   return std::nullopt;
 }
 
