@@ -153,6 +153,7 @@ Command serve_command() {
            "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --bundle out/steps --steps 2s:2.5s",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --engine sglang --schedule-policy lpm",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --prefill-replicas 2 --decode-replicas 3",
            "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --slo 'p99 ttft<2s, p90 tpot<50ms' "
            "--effects"},

@@ -103,12 +103,84 @@ std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
   return out;
 }
 
-std::string cache_text(const ServiceRun& run) {
-  const int64_t blocks = allocated_blocks(run.spec.engine);
-  const int32_t size = cache_block_size(run.spec.engine);
-  std::string out = "KV cache of an engine: " + grouped(blocks) +
+// The role of a pool in sentences: "prefill ", "decode ", or nothing if all replicas are equal.
+std::string role(const EngineSettings& engine) {
+  switch (engine.role) {
+    case EngineRole::Combined: return "";
+    case EngineRole::Prefill: return "prefill ";
+    case EngineRole::Decode: return "decode ";
+  }
+  return "";
+}
+
+// The pool of a replica.
+const ServicePool& pool_with(const ServiceRun& run, int64_t replica) {
+  return replica < run.pools.front().replicas ? run.pools.front() : run.pools.back();
+}
+
+bool varies(const PoolUse& use) { return use.counts.size() > 1; }
+
+// What the replicas of each kind did; nothing for a fixed number of equal ones.
+std::string pools_text(const ServiceRun& run) {
+  const ServiceResults& r = run.results;
+  std::string out;
+  for (size_t i = 0; i < run.pools.size(); ++i) {
+    const PoolUse& use = run.simulation.pools[i];
+    if (run.pools.size() == 1 && !varies(use)) continue;
+    const auto [least, most] = std::minmax_element(
+        use.counts.begin(), use.counts.end(),
+        [](const ReplicaCount& a, const ReplicaCount& b) { return a.replicas < b.replicas; });
+    out += grouped(least->replicas) + (varies(use) ? " to " + grouped(most->replicas) : "") + " " +
+           role(run.pools[i].engine) + (most->replicas == 1 ? "replica: " : "replicas: ") +
+           significant(run.pools[i].gpu_seconds) + " GPU-seconds, " +
+           percent(use.busy_seconds / std::max(use.replica_seconds, 1e-9)) + " busy\n";
+  }
+  if (r.transfer.count > 0)
+    out += "KV transfer " + format_seconds(r.transfer.mean) + " on average, p99 " +
+           format_seconds(r.transfer.p99) + "; before it " + format_seconds(r.transfer_wait.mean) +
+           " of waiting on average; " + grouped(r.waited_for_receiver) +
+           " requests waited for blocks of a decode replica\n";
+  if (r.restarts > 0) out += grouped(r.restarts) + " requests were sent again after a failure\n";
+  return out;
+}
+
+Json pools_json(const ServiceRun& run) {
+  constexpr const char* kRoles[] = {"combined", "prefill", "decode"};
+  Json out = Json::array();
+  for (size_t i = 0; i < run.pools.size(); ++i) {
+    const ServicePool& pool = run.pools[i];
+    const PoolUse& use = run.simulation.pools[i];
+    Json counts = Json::array();
+    for (const ReplicaCount& count : use.counts)
+      counts.push_back({{"seconds", count.time}, {"replicas", count.replicas}});
+    out.push_back({{"role", kRoles[static_cast<size_t>(pool.engine.role)]},
+                   {"replicas", pool.replicas},
+                   {"accelerators_per_replica", pool.replica_accelerators},
+                   {"gpu_seconds", pool.gpu_seconds},
+                   {"busy_seconds", use.busy_seconds},
+                   {"cache_blocks", allocated_blocks(pool.engine)},
+                   {"mean_blocks", use.mean_blocks},
+                   {"peak_blocks", use.peak_blocks},
+                   {"replicas_over_time", counts}});
+  }
+  return out;
+}
+
+// Null if no prompt is transferred.
+Json transfers_json(const ServiceResults& results) {
+  if (results.transfer.count == 0) return nullptr;
+  return {{"transfer_seconds", distribution_json(results.transfer)},
+          {"wait_seconds", distribution_json(results.transfer_wait)},
+          {"waited_for_blocks", results.waited_for_receiver}};
+}
+
+std::string cache_text(const ServicePool& pool) {
+  const int64_t blocks = allocated_blocks(pool.engine);
+  const int32_t size = cache_block_size(pool.engine);
+  std::string out = "KV cache of " + (role(pool.engine).empty() ? "an " : "a " + role(pool.engine)) +
+                    "engine: " + grouped(blocks) +
                     (size == 1 ? " tokens" : " blocks of " + grouped(size) + " tokens");
-  const CacheCapacity& cache = run.cache;
+  const CacheCapacity& cache = pool.cache;
   if (cache.cache > 0)
     out += " (" + format_bytes(cache.cache) + " of " + format_bytes(cache.usable) + "; weights " +
            format_bytes(cache.states) + ", largest step " + format_bytes(cache.activations) + ", runtime " +
@@ -127,7 +199,7 @@ std::string service_text(const ServiceRun& run) {
                     format_seconds(r.seconds) + "\n";
   for (const auto& [reason, number] : refusals(run))
     out += "refused: " + grouped(number) + " (" + end_text(reason) + ")\n";
-  out += cache_text(run);
+  for (const ServicePool& pool : run.pools) out += cache_text(pool);
   out += pad("", 12, false);
   for (const char* name : {"mean", "p50", "p90", "p95", "p99"}) out += pad(name, 12);
   for (const auto& [key, name, of] : distributions(r)) {
@@ -142,6 +214,7 @@ std::string service_text(const ServiceRun& run) {
   out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
          percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
          " preemptions\n";
+  out += pools_text(run);
   if (r.acceptance_length > 0) {
     out += significant(r.acceptance_length) + " tokens per step and sequence; accepted per position:";
     for (const double share : r.acceptance_per_position) out += " " + percent(share);
@@ -174,6 +247,9 @@ std::string service_json(const ServiceRun& run) {
                    {"prefix_hits", r.prefix_hits},
                    {"preemptions", r.preemptions}}},
                  {"speculation", speculation_json(r)},
+                 {"pools", pools_json(run)},
+                 {"transfers", transfers_json(r)},
+                 {"restarts", r.restarts},
                  {"per_million_output_tokens", running_cost_json(run.cost)}};
   return out.dump(2) + "\n";
 }
@@ -181,8 +257,9 @@ std::string service_json(const ServiceRun& run) {
 std::string requests_csv(const ServiceRun& run) {
   std::string out =
       "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,chunks,"
-      "preemptions,waited_for,replica,end\n";
-  const RequestWaits waits(run.spec.engine, run.simulation);
+      "preemptions,waited_for,replica,prefill_replica,prefilled_s,transfer_begin_s,transfer_end_s,restarts,"
+      "end\n";
+  const RequestWaits waits = request_waits(run);
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
     const Request& request = run.workload.requests[i];
@@ -195,6 +272,12 @@ std::string requests_csv(const ServiceRun& run) {
              std::to_string(record.replica) + ",";
     else
       out += ",,,,,,,,";
+    if (record.end == RequestEnd::Finished && record.prefill_replica >= 0)
+      out += std::to_string(record.prefill_replica) + "," + exact(record.prefilled) + "," +
+             exact(record.transfer_begin) + "," + exact(record.transfer_end) + ",";
+    else
+      out += ",,,,";
+    out += std::to_string(record.restarts) + ",";
     out += std::string(end_text(record.end)) + "\n";
   }
   return out;
@@ -204,10 +287,11 @@ std::string service_timeline(const ServiceRun& run) {
   const auto microseconds = [](double seconds) { return std::round(seconds * 1e9) / 1e3; };
   Json events = Json::array();
   for (int64_t replica = 0; replica < run.spec.replicas; ++replica) {
-    events.push_back({{"ph", "M"},
-                      {"name", "process_name"},
-                      {"pid", replica},
-                      {"args", {{"name", "engine " + std::to_string(replica)}}}});
+    events.push_back(
+        {{"ph", "M"},
+         {"name", "process_name"},
+         {"pid", replica},
+         {"args", {{"name", role(pool_with(run, replica).engine) + "engine " + std::to_string(replica)}}}});
     events.push_back(
         {{"ph", "M"}, {"name", "thread_name"}, {"pid", replica}, {"tid", 0}, {"args", {{"name", "steps"}}}});
   }
@@ -232,26 +316,44 @@ std::string service_timeline(const ServiceRun& run) {
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
     if (record.end != RequestEnd::Finished) continue;
+    const bool sent = record.prefill_replica >= 0;
+    const int32_t prompt = sent ? record.prefill_replica : record.replica;
+    const double prefilled = sent ? record.prefilled : record.first_token;
     struct Part {
       const char* name;
       double begin, end;
+      int32_t replica;
     };
-    std::vector<Part> parts{{"request", record.arrival, record.last_token},
-                            {"queued", record.arrival, record.scheduled},
-                            {"prompt", record.scheduled, record.first_token},
-                            {"answer", record.first_token, record.last_token}};
+    std::vector<Part> parts{
+        {"request", record.arrival, record.last_token, record.replica},
+        {"queued", record.arrival, record.scheduled, prompt},
+        {"prompt", record.scheduled, prefilled, prompt},
+        {"answer", sent ? record.transfer_end : prefilled, record.last_token, record.replica}};
+    if (sent) {
+      parts.push_back({"transfer wait", prefilled, record.transfer_begin, prompt});
+      parts.push_back({"transfer", record.transfer_begin, record.transfer_end, prompt});
+    }
     for (const RequestSpan& span : spans.of(i))
       if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
-        parts.push_back({request_span_text(span.kind), span.begin, span.end});
+        parts.push_back({request_span_text(span.kind), span.begin, span.end,
+                         span.kind == RequestSpanKind::Chunk ? prompt : record.replica});
     for (const Part& part : parts)
       for (const bool begin : {true, false})
         events.push_back({{"ph", begin ? "b" : "e"},
                           {"cat", "request"},
                           {"name", part.name},
                           {"id", i},
-                          {"pid", record.replica},
+                          {"pid", part.replica},
                           {"ts", microseconds(begin ? part.begin : part.end)}});
   }
+  for (const PoolUse& use : run.simulation.pools)
+    for (const ReplicaCount& count : use.counts)
+      if (varies(use))
+        events.push_back({{"ph", "C"},
+                          {"name", "replicas in use"},
+                          {"pid", use.first_replica},
+                          {"ts", microseconds(count.time)},
+                          {"args", {{"replicas", count.replicas}}}});
   return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
 }
 

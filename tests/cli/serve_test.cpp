@@ -54,6 +54,48 @@ class ServeCommandTest : public QObject {
     }
     QVERIFY(run_line("serve --model llama3-8b --requests 5 --engine sglang").out.contains("1 SGLang engine"));
   }
+  // Prefill and decode replicas: both pools, the transfers, and the times of each request.
+  void separate_prefill() {
+    const QTemporaryDir folder;
+    const QString csv = folder.filePath("requests.csv"), timeline = folder.filePath("serve.json");
+    const QString command =
+        "serve --model llama3-8b --rate 4 --requests 50 --prefill-replicas 1 "
+        "--decode-replicas 2 ";
+    const CliRun run = run_line(command + "--json --csv " + csv + " --perfetto " + timeline);
+    QCOMPARE(run.exit_code, 0);
+    const QJsonArray pools = run.json()["pools"].toArray();
+    QCOMPARE(pools.size(), 2);
+    QCOMPARE(pools[0].toObject()["role"].toString(), QString("prefill"));
+    QCOMPARE(pools[1].toObject()["replicas"].toInt(), 2);
+    QVERIFY(pools[0].toObject()["gpu_seconds"].toDouble() > 0);
+    QCOMPARE(run.json()["accelerators"].toInt(), 3);
+    const QJsonObject transfers = run.json()["transfers"].toObject();
+    QCOMPARE(transfers["transfer_seconds"].toObject()["count"].toInt(), 50);
+    const QList<QByteArray> heading = lines_of(csv)[0].split(','), row = lines_of(csv)[1].split(',');
+    QCOMPARE(row.size(), heading.size());
+    QVERIFY(row[heading.indexOf("transfer_end_s")].toDouble() >
+            row[heading.indexOf("prefilled_s")].toDouble());
+    QCOMPARE(row[heading.indexOf("prefill_replica")], QByteArray("0"));
+    QVERIFY(lines_of(timeline)[0].contains("\"prefill engine 0\"") &&
+            lines_of(timeline)[0].contains("\"transfer\""));
+    // The table is a trace, too.
+    QCOMPARE(run_line("serve --model llama3-8b --json --trace " + csv).json()["finished"].toInt(), 50);
+    const CliRun text = run_line(command);
+    for (const char* words : {"KV transfer", "1 prefill replica:", "2 decode replicas:", "GPU-seconds"})
+      QVERIFY2(text.out.contains(words), words);
+    QCOMPARE(run_line("serve --model llama3-8b --decode-replicas 2").exit_code, 1);
+  }
+  void failures_and_scaling() {
+    const QString command = "serve --model llama3-8b --rate 20 --requests 200 --replicas 3 --json ";
+    QVERIFY(run_line(command).json()["transfers"].isNull());
+    const CliRun failed = run_line(command + "--failure-time 2 --failure-seconds 3");
+    QVERIFY(failed.json()["restarts"].toInt() > 0);
+    QCOMPARE(failed.json()["finished"].toInt(), 200);
+    const CliRun scaled = run_line(command + "--least-replicas 1 --requests-per-replica 8 --start-seconds 2");
+    const QJsonObject pool = scaled.json()["pools"].toArray()[0].toObject();
+    QVERIFY(pool["replicas_over_time"].toArray().size() > 1);
+    QVERIFY(pool["gpu_seconds"].toDouble() < 3 * scaled.json()["seconds"].toDouble());
+  }
   // Drafts shorten answers. Text and JSON say how many tokens they yield; without drafts the member is null.
   void speculative_decoding() {
     const QString command = "serve --model llama3-8b --users 4 --requests 20 ";

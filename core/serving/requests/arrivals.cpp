@@ -1,8 +1,10 @@
 #include "serving/requests/arrivals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/units.h"
 #include "serving/requests/random.h"
@@ -30,7 +32,12 @@ std::optional<Problem> mistake(const Arrivals& arrivals) {
                          " requests per second in " + significant(piece.seconds) + " s",
                      "rates and times of at least 0");
   }
-  if (!(arrivals.rate.back().last > 0))
+  const bool any = std::any_of(arrivals.rate.begin(), arrivals.rate.end(), [](const RatePiece& piece) {
+    return piece.seconds > 0 && piece.first + piece.last > 0;
+  });
+  if (arrivals.repeats && !any)
+    return problem("rate", "the rate is always 0, so the run never ends", "a rate above 0");
+  if (!arrivals.repeats && !(arrivals.rate.back().last > 0))
     return problem("rate", "the last rate is 0, so the run never ends", "a last rate above 0");
   return std::nullopt;
 }
@@ -44,6 +51,34 @@ double seconds_of(const RatePiece& piece, double amount) {
 }
 
 }  // namespace
+
+Result<std::vector<RatePiece>> rate_pieces(const std::vector<double>& points, double period,
+                                           const char* where) {
+  const auto problem = [&](std::string what, std::string accepted) {
+    return Problem(ProblemCode::WorkloadInvalid, where, std::move(what), std::move(accepted));
+  };
+  if (points.size() < 2 || points.size() % 2 > 0)
+    return problem(grouped(static_cast<Wide>(points.size())) + " numbers", "pairs of seconds and rate");
+  std::vector<RatePiece> out;
+  double time = 0, rate = points[1];
+  for (size_t i = 0; i < points.size(); i += 2) {
+    const double to = points[i], next = points[i + 1];
+    if (!(to >= time) || !std::isfinite(to))
+      return problem("the time " + significant(to) + " s follows " + significant(time) + " s",
+                     "ascending times of at least 0");
+    if (!(next >= 0) || !std::isfinite(next))
+      return problem("the rate is " + significant(next), "a number of at least 0");
+    if (to > time) out.push_back({to - time, rate, next});
+    time = to;
+    rate = next;
+  }
+  if (period > 0 && period < time)
+    return problem(
+        "the last time " + significant(time) + " s is after the period of " + significant(period) + " s",
+        "times within the period");
+  if (period == 0 || period > time) out.push_back({period > 0 ? period - time : 0, rate, rate});
+  return out;
+}
 
 Arrivals steady_arrivals(ArrivalKind kind, double rate, uint64_t seed, double burstiness) {
   return {kind, {{0, rate, rate}}, burstiness, seed};
@@ -66,12 +101,13 @@ Result<std::vector<double>> arrival_times(const Arrivals& arrivals, int64_t coun
       case ArrivalKind::Gamma: amount += random.gamma(arrivals.burstiness) / arrivals.burstiness; break;
     }
     const auto whole = [&] { return pieces[k].seconds * (pieces[k].first + pieces[k].last) / 2; };
-    while (k + 1 < pieces.size() && amount - before > whole()) {
+    while ((arrivals.repeats || k + 1 < pieces.size()) && amount - before > whole()) {
       before += whole();
-      start += pieces[k++].seconds;
+      start += pieces[k].seconds;
+      k = k + 1 == pieces.size() ? 0 : k + 1;
     }
     // Past its end, the last piece goes on with its last rate.
-    const bool beyond = k + 1 == pieces.size() && amount - before > whole();
+    const bool beyond = !arrivals.repeats && k + 1 == pieces.size() && amount - before > whole();
     time = beyond ? start + pieces[k].seconds + (amount - before - whole()) / pieces[k].last
                   : start + seconds_of(pieces[k], amount - before);
   }

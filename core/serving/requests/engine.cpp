@@ -21,6 +21,7 @@ Engine::Engine(const EngineSettings& settings, const Workload& workload, const B
     : records_(records),
       clock_(&clock),
       pipeline_(settings.pipeline_stages > 1),
+      prefill_only_(settings.role == EngineRole::Prefill),
       first_replica_(first_replica),
       members_(static_cast<size_t>(replicas)),
       in_flight_(static_cast<size_t>(steps_in_flight(settings))) {
@@ -32,11 +33,38 @@ Engine::Engine(const EngineSettings& settings, const Workload& workload, const B
 }
 
 void Engine::submit(int32_t request, int32_t replica, double now) {
-  Member& member = members_[static_cast<size_t>(replica - first_replica_)];
-  member.submitted.push_back(request);
-  ++member.outstanding;
+  Member& of = member(replica);
+  of.submitted.push_back(request);
+  ++of.outstanding;
   records_[static_cast<size_t>(request)].replica = replica;
   if (flying_ == 0) wake_ = std::min(wake_, now);
+}
+
+std::optional<int64_t> Engine::receive(int32_t request, int32_t replica) {
+  Member& of = member(replica);
+  const std::optional<int64_t> tokens = of.scheduler->receive(request);
+  of.kept += tokens.has_value();
+  return tokens;
+}
+
+void Engine::add_received(int32_t request, int32_t replica, double now) {
+  Member& of = member(replica);
+  of.scheduler->add_received(request, now);
+  --of.kept;
+  ++of.outstanding;
+  records_[static_cast<size_t>(request)].replica = replica;
+  if (flying_ == 0) wake_ = std::min(wake_, now);
+}
+
+void Engine::release_kept(int32_t request, int32_t replica, double now) {
+  Member& of = member(replica);
+  of.scheduler->release_kept(request);
+  --of.kept;
+  if (flying_ == 0 && busy()) wake_ = std::min(wake_, now);
+}
+
+bool Engine::keeps_blocks() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.kept > 0; });
 }
 
 bool Engine::busy() const {
@@ -57,6 +85,10 @@ int64_t Engine::peak_blocks() const {
 
 void Engine::run(double now, EngineLog& log) {
   if (flying_ > 0) deliver(log);
+  if (halted_) {
+    wake_ = flying_ > 0 ? in_flight_[oldest_].end : kIdle;
+    return;
+  }
   for (Member& member : members_) {
     for (const int32_t request : member.submitted) member.scheduler->add(request);
     member.submitted.clear();
@@ -66,7 +98,9 @@ void Engine::run(double now, EngineLog& log) {
   while (flying_ == 0 && busy()) {
     const int64_t before = running();
     fill(now, log);
-    if (flying_ == 0 && running() >= before) throw std::logic_error("an engine has requests and no step");
+    if (flying_ > 0 || running() < before) continue;
+    if (keeps_blocks()) break;
+    throw std::logic_error("an engine has requests and no step");
   }
   wake_ = flying_ > 0 ? in_flight_[oldest_].end : kIdle;
 }
@@ -98,6 +132,7 @@ void Engine::deliver(EngineLog& log) {
       records_[static_cast<size_t>(request)].end = RequestEnd::Finished;
       log.finished.push_back(request);
       --members_[k].outstanding;
+      members_[k].kept += prefill_only_;
     }
   }
   oldest_ = (oldest_ + 1) % in_flight_.size();

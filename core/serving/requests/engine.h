@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct EngineLog {
 // Pipeline: a step ends its seconds through all stages after its begin, and at least the seconds of its
 // slowest stage after the previous step.
 //
+// Disaggregated serving: a prefill engine whose blocks all wait for transfers, or a decode engine whose
+// blocks are taken for transfers, can have requests and no step. It goes on when blocks are released or
+// received.
+//
 // Replicas whose attention is data-parallel and which share experts are one engine with a scheduler each:
 // every step is as long as that of the slowest replica. Replicas without work take part with a dummy batch.
 class Engine {
@@ -45,6 +50,16 @@ class Engine {
          std::span<RequestRecord> records, StepClock& clock, int32_t first_replica, int32_t replicas);
 
   void submit(int32_t request, int32_t replica, double now);
+  // The interface of Scheduler for disaggregated serving.
+  std::optional<int64_t> receive(int32_t request, int32_t replica);
+  void add_received(int32_t request, int32_t replica, double now);
+  void release_kept(int32_t request, int32_t replica, double now);
+  AnswerProgress progress(int32_t request, int32_t replica) const {
+    return member(replica).scheduler->progress(request);
+  }
+  // The engine fails. Steps in flight end; no further step is scheduled.
+  void halt() { halted_ = true; }
+  bool in_flight() const { return flying_ > 0; }
   double wake() const { return wake_; }  // when run() is due; kIdle: after a submission
   void run(double now, EngineLog& log);
 
@@ -64,6 +79,7 @@ class Engine {
     bool scheduled = false;  // in the step that starts
     std::vector<int32_t> submitted;
     int64_t outstanding = 0;
+    int64_t kept = 0;  // requests without a sequence whose blocks are or will be transferred
   };
   struct InFlight {
     double end = 0;
@@ -73,7 +89,9 @@ class Engine {
   const Member& member(int32_t replica) const {
     return members_[static_cast<size_t>(replica - first_replica_)];
   }
+  Member& member(int32_t replica) { return members_[static_cast<size_t>(replica - first_replica_)]; }
   bool busy() const;
+  bool keeps_blocks() const;
   int64_t running() const;
   void deliver(EngineLog& log);
   void fill(double now, EngineLog& log);
@@ -84,7 +102,8 @@ class Engine {
 
   std::span<RequestRecord> records_;
   StepClock* clock_;
-  bool pipeline_;
+  bool pipeline_, prefill_only_;
+  bool halted_ = false;
   int32_t first_replica_;
   std::vector<Member> members_;
   std::vector<InFlight> in_flight_;  // ring

@@ -84,6 +84,13 @@ int64_t draft_tokens(const SpeculativeSettings& settings);
 // decode_mem_cache_buf_multiplier). 0 for n-grams.
 int64_t lookahead_tokens(const SpeculativeSettings& settings);
 
+// What an engine does with requests. Prefill and Decode: disaggregated serving.
+enum class EngineRole : uint8_t {
+  Combined,
+  Prefill,  // computes prompts; keeps their blocks until they are transferred
+  Decode,   // receives the blocks of prompts and generates the answers
+};
+
 // Values without a struct belong to vLLM V1 (vllm/config/scheduler.py, cache.py). max_num_batched_tokens and
 // max_num_seqs are the defaults of EngineArgs for small GPUs; API servers on GPUs with 70 GiB or more use
 // 8,192 and 1,024.
@@ -110,6 +117,7 @@ struct EngineSettings {
   // The layout of the engine, for all kinds.
   int32_t pipeline_stages = 1;  // as many steps are in flight
   int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together
+  EngineRole role = EngineRole::Combined;
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 

@@ -14,7 +14,7 @@
 namespace shardscape {
 namespace {
 
-constexpr uint64_t kPromptStream = 2, kOutputStream = 3, kRowStream = 4;
+constexpr uint64_t kPromptStream = 2, kOutputStream = 3, kRowStream = 4, kThinkStream = 5;
 
 std::optional<Problem> mistake(const LengthRule& rule, const char* where) {
   const auto problem = [&](std::string what, std::string accepted) {
@@ -107,6 +107,21 @@ Workload closed_loop(int64_t users, std::span<const RequestLength> lengths) {
   Workload out = requests_of(lengths);
   out.users = users;
   return out;
+}
+
+void form_sessions(Workload& workload, int64_t turns, double think_seconds, uint64_t seed) {
+  Random random(seed, kThinkStream);
+  for (size_t i = 0; i < workload.requests.size(); ++i) {
+    Request& request = workload.requests[i];
+    const auto turn = static_cast<int64_t>(i) % turns;
+    request.session = static_cast<int32_t>(static_cast<int64_t>(i) / turns);
+    if (turn == 0) continue;
+    const Request& parent = workload.requests[i - 1];
+    const int64_t prompt = int64_t{parent.prompt} + parent.output + request.prompt;
+    request.parent = static_cast<int32_t>(i) - 1;
+    request.prompt = static_cast<int32_t>(std::min<int64_t>(prompt, kMostTokens));
+    request.arrival = think_seconds * random.exponential();
+  }
 }
 
 }  // namespace shardscape

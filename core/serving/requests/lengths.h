@@ -38,5 +38,9 @@ std::vector<RequestLength> sampled_lengths(std::span<const RequestLength> rows, 
 // Requests of one turn each. Arrivals and lengths have the same number.
 Workload open_loop(std::span<const double> arrivals, std::span<const RequestLength> lengths);
 Workload closed_loop(int64_t users, std::span<const RequestLength> lengths);
+// Makes sessions of `turns` consecutive requests: every prompt of a later turn follows the prompt and the
+// answer of the turn before. It arrives a thinking time after its last token: exponential with the mean
+// `think_seconds`. The last session has the rest of the requests.
+void form_sessions(Workload& workload, int64_t turns, double think_seconds, uint64_t seed);
 
 }  // namespace shardscape

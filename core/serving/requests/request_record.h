@@ -28,6 +28,30 @@ struct RequestRecord {
   int32_t replica = 0;
   int32_t chunks = 0;  // steps that computed a part of the prompt, up to the first token
   RequestEnd end = RequestEnd::Pending;
+  // Disaggregated serving. `replica` is then that of the answer; the values above up to `chunks` are those of
+  // the prefill replica.
+  int32_t prefill_replica = -1;
+  double prefilled = 0;       // the prefill replica has computed the prompt
+  double transfer_begin = 0;  // the decode replica has blocks, and the transfer of the prompt begins
+  double transfer_end = 0;
+  int32_t restarts = 0;  // how often a replica failed that had the request
+};
+
+// Replicas that are in use from a time on: those that start, end their requests, or are repaired included.
+struct ReplicaCount {
+  double time = 0;
+  int32_t replicas = 0;
+};
+
+// The use of the replicas of one kind.
+struct PoolUse {
+  int32_t first_replica = 0, replicas = 0;  // consecutive numbers
+  double replica_seconds = 0;               // integral of the replicas in use over the run
+  double busy_seconds = 0;                  // of steps, over all replicas; in a pipeline of the slowest stage
+  double mean_blocks = 0;                   // in use on a replica, over the time of its steps
+  int64_t peak_blocks = 0;                  // of the fullest replica
+  int64_t usable_blocks = 0;                // of a replica; 0: endless
+  std::vector<ReplicaCount> counts;         // at the start and after each change
 };
 
 struct StepRecord {

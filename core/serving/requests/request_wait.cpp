@@ -19,10 +19,12 @@ const char* wait_text(WaitReason reason) {
 
 // If the engine schedules a step while the previous one runs, a step that follows without a gap was scheduled
 // when the step before it began (engine.h). Every other step was scheduled when it began.
-RequestWaits::RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation)
-    : settings_(settings) {
-  const bool overlaps = settings.pipeline_stages == 1 && steps_in_flight(settings) > 1;
+RequestWaits::RequestWaits(const std::vector<EngineSettings>& engines, const RequestSimulation& simulation)
+    : engines_(engines) {
+  for (const PoolUse& pool : simulation.pools) first_replicas_.push_back(pool.first_replica);
   for (const StepRecord& step : simulation.steps) {
+    const EngineSettings& of = settings(step.replica);
+    const bool overlaps = of.pipeline_stages == 1 && steps_in_flight(of) > 1;
     const auto replica = static_cast<size_t>(step.replica);
     if (replica >= decisions_.size()) decisions_.resize(replica + 1);
     std::vector<Decision>& all = decisions_[replica];
@@ -32,15 +34,22 @@ RequestWaits::RequestWaits(const EngineSettings& settings, const RequestSimulati
   }
 }
 
+const EngineSettings& RequestWaits::settings(int32_t replica) const {
+  const bool last = first_replicas_.empty() || replica >= first_replicas_.back();
+  return last ? engines_.back() : engines_.front();
+}
+
 RequestWait RequestWaits::of(const RequestRecord& record) const {
+  const int32_t replica = record.prefill_replica >= 0 ? record.prefill_replica : record.replica;
+  const EngineSettings& engine = settings(replica);
   RequestWait out;
   // SGLang receives a request at the latest after so many decode steps. A prefill batch ends the wait, too.
-  int64_t unreceived = settings_.engine == EngineKind::Sglang ? settings_.sglang.scheduler_recv_interval - 1
+  int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1
                                                               : 0;
   if (record.scheduled <= record.arrival) return out;
   out.reason = WaitReason::RunningStep;
-  if (static_cast<size_t>(record.replica) >= decisions_.size()) return out;
-  const std::vector<Decision>& all = decisions_[static_cast<size_t>(record.replica)];
+  if (static_cast<size_t>(replica) >= decisions_.size()) return out;
+  const std::vector<Decision>& all = decisions_[static_cast<size_t>(replica)];
   auto at = std::lower_bound(all.begin(), all.end(), record.arrival,
                              [](const Decision& d, double time) { return d.time < time; });
   for (; at != all.end() && at->time < record.scheduled; ++at) {
@@ -49,13 +58,13 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
     ++out.steps;
     out.most_running = std::max<int64_t>(out.most_running, step.running);
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
-    const bool endless = cache_blocks(settings_) == 0;
+    const bool endless = cache_blocks(engine) == 0;
     if (step.prefill_tokens > 0) unreceived = 0;
     if (unreceived-- > 0)
       ++out.receipt;
-    else if (step.running >= most_sequences(settings_))
+    else if (step.running >= most_sequences(engine))
       ++out.sequences;
-    else if (tokens >= most_step_tokens(settings_) || endless)
+    else if (tokens >= most_step_tokens(engine) || endless)
       ++out.tokens;
     else
       ++out.blocks;

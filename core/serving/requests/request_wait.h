@@ -29,9 +29,11 @@ struct RequestWait {
 
 class RequestWaits {
  public:
-  // The simulation has kept its steps.
-  RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation);
-  // Of a request that has started. Takes time for the steps of the wait.
+  // The simulation has kept its steps. engines: of each pool of the simulation.
+  RequestWaits(const EngineSettings& settings, const RequestSimulation& simulation)
+      : RequestWaits(std::vector{settings}, simulation) {}
+  RequestWaits(const std::vector<EngineSettings>& engines, const RequestSimulation& simulation);
+  // Of a request that has started, for its prompt. Takes time for the steps of the wait.
   RequestWait of(const RequestRecord& record) const;
 
  private:
@@ -39,7 +41,10 @@ class RequestWaits {
     double time = 0;  // at which the step was scheduled
     const StepRecord* step = nullptr;
   };
-  EngineSettings settings_;
+  const EngineSettings& settings(int32_t replica) const;
+
+  std::vector<EngineSettings> engines_;
+  std::vector<int32_t> first_replicas_;           // of each engine
   std::vector<std::vector<Decision>> decisions_;  // by replica, ascending
 };
 

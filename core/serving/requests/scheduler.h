@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,12 @@ struct CacheUse {
   int64_t in_use = 0, peak = 0, usable = 0;
 };
 
+// How far the answer of a request is.
+struct AnswerProgress {
+  int32_t tokens = 0;     // that the steps have yielded
+  double last_token = 0;  // when the last one arrived
+};
+
 // Steps end in the order in which they are scheduled.
 class Scheduler {
  public:
@@ -60,6 +67,16 @@ class Scheduler {
   virtual void set_end(double end) = 0;
   // The oldest step in flight has ended. `ending`: its requests that got their last token.
   virtual void arrive(std::span<const int32_t> ending) = 0;
+
+  // Disaggregated serving. A prefill engine keeps the blocks of an ended request until release_kept(). A
+  // decode engine takes the blocks of a prompt before its transfer: receive() returns the tokens to transfer,
+  // or nothing while the blocks do not suffice. The request joins the sequences with add_received() at the
+  // end of the transfer, or gives its blocks back with release_kept().
+  virtual std::optional<int64_t> receive(int32_t request) = 0;
+  virtual void add_received(int32_t request, double now) = 0;
+  virtual void release_kept(int32_t request) = 0;
+  // Of a request that was added and has not ended. No step is in flight.
+  virtual AnswerProgress progress(int32_t request) const = 0;
 
   virtual int64_t running() const = 0;  // sequences that have started and hold cache blocks
   virtual int64_t cached_tokens(int32_t request) const = 0;  // of the prompt

@@ -56,6 +56,20 @@ void SequenceTable::start(int32_t sequence, int32_t cached, double now) {
   record.cached = cached;
 }
 
+void SequenceTable::start_received(int32_t sequence, double now) {
+  Sequence& s = at(sequence);
+  s.started = true;
+  s.computed = s.tokens;
+  s.last = now;
+}
+
+AnswerProgress SequenceTable::progress(int32_t request) const {
+  const auto i = static_cast<size_t>(request);
+  if (const int32_t sequence = sequence_of_[i]; sequence >= 0)
+    return {at(sequence).sampled(), at(sequence).last};
+  return {sampled_[i], records_[i].last_token};
+}
+
 void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& step) {
   Sequence& s = at(sequence);
   const bool prompt = s.prefilling();

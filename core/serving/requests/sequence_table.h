@@ -43,6 +43,7 @@ class SequenceTable {
   size_t size() const { return sequences_.size(); }  // numbers are below
   int32_t of_request(int32_t request) const { return sequence_of_[static_cast<size_t>(request)]; }
   int32_t output(const Sequence& s) const { return s.total - s.prompt; }
+  const Request& request(int32_t number) const { return workload_->requests[static_cast<size_t>(number)]; }
   // Tokens of a waiting request that its first token needs: the prompt, and the answer before a preemption.
   int32_t tokens_to_compute(int32_t request) const;
 
@@ -51,6 +52,9 @@ class SequenceTable {
   // The first chunk is scheduled; `cached` tokens are in the cache.
   void start(int32_t sequence, int32_t cached, double now);
   const Speculation& speculation() const { return speculation_; }
+  // The prompt was transferred to the engine at `now`, with the first token of the answer.
+  void start_received(int32_t sequence, double now);
+  AnswerProgress progress(int32_t request) const;
   // Adds tokens of a sequence to a step: a chunk of its prompt, or its last token with draft tokens.
   void compute(int32_t sequence, int64_t tokens, ScheduledStep& step);
   // The sequence computes its prompt and its answer again. Tokens in flight count as part of the answer.

@@ -57,12 +57,13 @@ Distribution distribution(std::vector<TokenGap> gaps) {
 ServiceResults service_results(const Workload& workload, const RequestSimulation& simulation,
                                const RequestLimits& limits) {
   ServiceResults out;
-  std::vector<double> ttft, tpot, e2e, queueing;
+  std::vector<double> ttft, tpot, e2e, queueing, transfer, transfer_wait;
   double first = 0, last = 0;
   int64_t input = 0, output = 0, good = 0, cached = 0;
   for (size_t i = 0; i < simulation.requests.size(); ++i) {
     const RequestRecord& record = simulation.requests[i];
     const Request& request = workload.requests[i];
+    out.restarts += record.restarts;
     if (record.end != RequestEnd::Finished) {
       out.refused += record.end != RequestEnd::Pending;
       continue;
@@ -73,6 +74,10 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
     ttft.push_back(record.first_token - record.arrival);
     e2e.push_back(record.last_token - record.arrival);
     queueing.push_back(record.scheduled - record.arrival);
+    if (record.prefill_replica >= 0) {
+      transfer.push_back(record.transfer_end - record.transfer_begin);
+      transfer_wait.push_back(record.transfer_begin - record.prefilled);
+    }
     if (request.output > 1) tpot.push_back((e2e.back() - ttft.back()) / (request.output - 1));
     input += request.prompt;
     output += request.output;
@@ -107,6 +112,9 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
   out.tpot = distribution(std::move(tpot));
   out.e2e = distribution(std::move(e2e));
   out.queueing = distribution(std::move(queueing));
+  out.transfer = distribution(std::move(transfer));
+  out.transfer_wait = distribution(std::move(transfer_wait));
+  out.waited_for_receiver = simulation.waited_for_receiver;
   out.itl = distribution(simulation.gaps);
   return out;
 }

@@ -33,11 +33,17 @@ struct RequestLimits {
 //   the
 //             tokens of a step arrive in one chunk, and the gaps between chunks count.
 //   queueing  first scheduled chunk - arrival
+// With prefill and decode replicas, of the requests whose prompt was transferred:
+//   transfer       end - begin of the transfer of the KV cache
+//   transfer wait  begin of the transfer - end of the prefill
+// and TTFT is that of request_simulation.h, Disaggregation.
 // Rates are per second between the first arrival and the last token.
 struct ServiceResults {
   int64_t finished = 0, refused = 0;
   double seconds = 0;
-  Distribution ttft, tpot, itl, e2e, queueing;
+  Distribution ttft, tpot, itl, e2e, queueing, transfer, transfer_wait;
+  int64_t waited_for_receiver = 0;  // transfers that waited for blocks of a decode replica
+  int64_t restarts = 0;             // requests that a failed replica had, once for each failure
   double requests_per_second = 0, input_per_second = 0, output_per_second = 0;
   double goodput = 0;  // requests per second that keep all limits; one output token keeps every TPOT
   int64_t preemptions = 0;

@@ -15,6 +15,7 @@ constexpr int64_t kRetractSteps = 20;  // SGLANG_RETRACT_DECODE_STEPS
 constexpr size_t kMostSorted = 128;    // longer queues are served in the order of arrival
 // IN_BATCH_PREFIX_CACHING_CHECK_THRESHOLD, IN_BATCH_PREFIX_CACHING_DEPRIORITIZE_THRESHOLD
 constexpr int32_t kCheckedPrefix = 32, kDeferredPrefix = 32;
+constexpr int64_t kReservedDecode = 512;  // num_reserved_decode_tokens
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
 
 }  // namespace
@@ -22,6 +23,7 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
 SglangScheduler::SglangScheduler(const EngineSettings& settings, const Workload& workload,
                                  const BlockContents& contents, std::span<RequestRecord> records)
     : settings_(settings.sglang),
+      role_(settings.role),
       workload_(&workload),
       table_(settings, workload, records),
       radix_(contents),
@@ -48,10 +50,10 @@ int64_t SglangScheduler::cached_tokens(int32_t request) const {
 }
 
 bool SglangScheduler::schedule(double now, ScheduledStep& step) {
-  if (passed_ == 0 || passed_ >= settings_.scheduler_recv_interval) receive();
+  if (passed_ == 0 || passed_ >= settings_.scheduler_recv_interval) take_arrived();
   bool any = schedule_step(now, step);
   if (!any && !arrived_.empty()) {
-    receive();
+    take_arrived();
     any = schedule_step(now, step);
   }
   passed_ = any && step.chunks.empty() ? passed_ + 1 : 0;
@@ -61,7 +63,7 @@ bool SglangScheduler::schedule(double now, ScheduledStep& step) {
   return false;
 }
 
-void SglangScheduler::receive() {
+void SglangScheduler::take_arrived() {
   waiting_.insert(waiting_.end(), arrived_.begin(), arrived_.end());
   arrived_.clear();
   passed_ = 0;
@@ -101,8 +103,47 @@ void SglangScheduler::make_progress() {
   drop(loser);
 }
 
+std::optional<int64_t> SglangScheduler::receive(int32_t request) {
+  const Request& r = workload_->requests[static_cast<size_t>(request)];
+  const auto others = running_ + static_cast<int64_t>(kept_.size());
+  const int64_t needed = r.prompt + std::min<int64_t>(r.output, kReservedDecode);
+  const bool room = others < most_in_batch_ * static_cast<int64_t>(batches_.size());
+  if (!waiting_.empty() || !room || needed > free_tokens() - kReservedDecode * others) return std::nullopt;
+  own_ += r.prompt;
+  peak_ = std::max(peak_, in_use());
+  kept_[request] = {RadixCache::kRoot, r.prompt};
+  return r.prompt;
+}
+
+void SglangScheduler::release_kept(int32_t request) {
+  const auto kept = kept_.find(request);
+  if (kept == kept_.end()) return;
+  own_ -= kept->second.own;
+  radix_.unlock(kept->second.node);
+  kept_.erase(kept);
+  for (Batch& batch : batches_) batch.ended = true;
+}
+
+// Transferred requests join the running sequences of a batch.
+void SglangScheduler::start_received(size_t number) {
+  Batch& batch = batches_[number];
+  while (!received_.empty() && batch.sequences < most_in_batch_) {
+    const auto [request, end] = received_.front();
+    received_.pop_front();
+    kept_.erase(request);
+    const int32_t sequence = table_.add(request);
+    if (held_.size() < table_.size()) held_.resize(table_.size());
+    held_[static_cast<size_t>(sequence)] = {0, RadixCache::kRoot, number};
+    table_.start_received(sequence, end);
+    ++batch.sequences;
+    ++running_;
+    batch.decoding.push_back(sequence);
+  }
+}
+
 bool SglangScheduler::schedule_batch(size_t number, double now, ScheduledStep& step) {
   Batch& batch = batches_[number];
+  start_received(number);
   batch.decoding.insert(batch.decoding.end(), batch.joining.begin(), batch.joining.end());
   batch.joining.clear();
   if (prefill(number, now, step)) {
@@ -325,7 +366,11 @@ void SglangScheduler::arrive(std::span<const int32_t> ending) {
     if (radix_.enabled()) cache(sequence, s.computed);
     std::erase(batch.decoding, sequence);
     std::erase(batch.joining, sequence);
-    release(sequence, s.computed - held_[static_cast<size_t>(sequence)].shared);
+    Held& held = held_[static_cast<size_t>(sequence)];
+    int64_t own = s.computed - held.shared;
+    if (role_ == EngineRole::Prefill)
+      kept_[request] = {std::exchange(held.node, RadixCache::kRoot), std::exchange(own, 0)};
+    release(sequence, own);
     batch.ended = true;
   }
 }

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "serving/requests/radix_cache.h"
@@ -39,8 +42,10 @@ namespace shardscape {
 //    more is not cached, but is that of an earlier request in the queue, come last.
 //
 // 8. Requests that have arrived are received before a step: after a prefill batch, after
-// scheduler_recv_interval
-//    decode steps in a row, and when nothing can run (scheduler_recv_skipper.py).
+//    scheduler_recv_interval decode steps in a row, and when nothing can run (scheduler_recv_skipper.py).
+// 9. Disaggregated serving: a decode engine takes the cache of a prompt if 512 tokens, or a shorter answer,
+//    fit in addition, and 512 tokens remain for each running and each transferred sequence. It has no radix
+//    cache (disaggregation/decode.py, DecodePreallocQueue.pop_preallocated).
 //
 // A pipeline has one running batch for each stage; max_running_requests is divided among them.
 class SglangScheduler final : public Scheduler {
@@ -52,6 +57,11 @@ class SglangScheduler final : public Scheduler {
   bool schedule(double now, ScheduledStep& step) override;
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
+
+  std::optional<int64_t> receive(int32_t request) override;
+  void add_received(int32_t request, double now) override { received_.emplace_back(request, now); }
+  void release_kept(int32_t request) override;
+  AnswerProgress progress(int32_t request) const override { return table_.progress(request); }
 
   int64_t running() const override { return running_; }
   int64_t cached_tokens(int32_t request) const override;
@@ -73,6 +83,11 @@ class SglangScheduler final : public Scheduler {
     bool ended = false;             // a sequence has ended since the last decode step
     bool in_flight = false;
   };
+  // Cache of a request whose prompt is or will be transferred.
+  struct Kept {
+    int32_t node = RadixCache::kRoot;
+    int64_t own = 0;
+  };
   // What a prefill batch has left.
   struct Budget {
     double reserved = 0;  // tokens of the cache that are free but promised
@@ -88,8 +103,9 @@ class SglangScheduler final : public Scheduler {
   void release(int32_t sequence, int64_t own);
   int64_t reserved_answer(const Sequence& s) const;
 
-  void receive();
+  void take_arrived();
   bool schedule_step(double now, ScheduledStep& step);
+  void start_received(size_t number);
   bool schedule_batch(size_t number, double now, ScheduledStep& step);
   bool prefill(size_t number, double now, ScheduledStep& step);
   Budget prefill_budget(const Batch& batch) const;
@@ -102,6 +118,7 @@ class SglangScheduler final : public Scheduler {
   void sort_waiting();
 
   SglangSettings settings_;
+  EngineRole role_;
   const Workload* workload_;
   SequenceTable table_;
   RadixCache radix_, queued_;  // queued_: prompts of the queue, while it is sorted
@@ -115,6 +132,9 @@ class SglangScheduler final : public Scheduler {
   std::deque<int32_t> waiting_;
   std::vector<Held> held_;  // of each sequence
   std::vector<Batch> batches_;
+  std::map<int32_t, Kept> kept_;  // by request
+  std::deque<std::pair<int32_t, double>>
+      received_;                 // requests that wait for their start, end of the transfer
   std::deque<size_t> launched_;  // batches of the steps in flight
   size_t next_batch_ = 0;
   int32_t chunked_ = -1;  // the sequence whose prompt is cut

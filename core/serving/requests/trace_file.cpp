@@ -24,9 +24,10 @@ constexpr std::array<std::string_view, 7> kColumns{"arrival_s", "input_tokens", 
                                                    "parent",    "priority",     "block_hashes"};
 // Columns of a table of results (report/service_report.h), which is a trace, too. Their values have no
 // effect.
-constexpr std::array<std::string_view, 9> kResults{"scheduled_s",   "first_token_s", "last_token_s",
-                                                   "cached_tokens", "chunks",        "preemptions",
-                                                   "waited_for",    "replica",       "end"};
+constexpr std::array<std::string_view, 14> kResults{
+    "prefill_replica", "prefilled_s",  "transfer_begin_s", "transfer_end_s", "restarts",    "scheduled_s",
+    "first_token_s",   "last_token_s", "cached_tokens",    "chunks",         "preemptions", "waited_for",
+    "replica",         "end"};
 constexpr char kHeader[] = "arrival_s,input_tokens,output_tokens[,session,parent,priority,block_hashes]";
 constexpr char kHashes[] = "whole numbers of at least 0, or ranges such as 4-13, with spaces between them";
 constexpr int64_t kMostInRange = 1'000'000;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace shardscape {
 
 TrtllmScheduler::TrtllmScheduler(const EngineSettings& settings, const Workload& workload,
                                  const BlockContents& contents, std::span<RequestRecord> records)
     : settings_(settings.trtllm),
+      role_(settings.role),
       pipeline_(settings.pipeline_stages > 1),
       most_active_(static_cast<size_t>(settings_.max_batch_size * settings.pipeline_stages)),
       contents_(&contents),
@@ -33,7 +35,54 @@ int64_t TrtllmScheduler::cached_tokens(int32_t request) const {
   return int64_t{blocks_.hits(request, (tokens - 1) / block).blocks} * block;
 }
 
+std::optional<int64_t> TrtllmScheduler::receive(int32_t request) {
+  const Request& r = table_.request(request);
+  const int64_t total = int64_t{r.prompt} + r.output + table_.speculation().draft_tokens();
+  const bool whole = settings_.capacity_scheduler_policy != CapacityPolicy::MaxUtilization;
+  int64_t left = free_blocks();
+  for (const int32_t sequence : active_) {
+    const Sequence& s = table_.at(sequence);
+    if (s.prefilling()) return std::nullopt;
+    if (whole) left -= missing_blocks(sequence, s.total + table_.speculation().draft_tokens());
+  }
+  for (const auto& [other, blocks] : kept_) {
+    const Request& o = table_.request(other);
+    if (whole)
+      left -= blocks_of(int64_t{o.prompt} + o.output + table_.speculation().draft_tokens()) -
+              static_cast<int64_t>(blocks.size());
+  }
+  if (!waiting_.empty() || active_.size() + kept_.size() >= most_active_ ||
+      blocks_of(whole ? total : r.prompt) > left)
+    return std::nullopt;
+  blocks_.take(blocks_of(r.prompt), kept_[request]);
+  return r.prompt;
+}
+
+void TrtllmScheduler::release_kept(int32_t request) {
+  const auto kept = kept_.find(request);
+  if (kept == kept_.end()) return;
+  blocks_.release(kept->second, contents_->contents() > 0 ? contents_->private_from(request) : 0);
+  kept_.erase(kept);
+}
+
+// Transferred requests generate from the next step on.
+void TrtllmScheduler::activate_received() {
+  for (const auto& [request, end] : received_) {
+    const int32_t sequence = table_.add(request);
+    if (tables_.size() < table_.size()) tables_.resize(table_.size());
+    const auto kept = kept_.find(request);
+    blocks(sequence) = std::move(kept->second);
+    kept_.erase(kept);
+    blocks_.publish(request, blocks(sequence), 0, table_.at(sequence).prompt / settings_.tokens_per_block);
+    table_.start_received(sequence, end);
+    active_.push_back(sequence);
+    ++running_;
+  }
+  received_.clear();
+}
+
 void TrtllmScheduler::activate() {
+  activate_received();
   while (!waiting_.empty() && active_.size() < most_active_) {
     active_.push_back(table_.add(waiting_.front()));
     waiting_.pop();
@@ -242,6 +291,7 @@ void TrtllmScheduler::arrive(std::span<const int32_t> ending) {
     const int32_t sequence = table_.of_request(request);
     const Sequence& s = table_.at(sequence);
     blocks_.publish(request, blocks(sequence), s.tokens / block, s.computed / block);
+    if (role_ == EngineRole::Prefill) kept_[request] = std::exchange(blocks(sequence), {});
     release(sequence, contents_->contents() > 0 ? contents_->private_from(request) : 0);
     active_.erase(std::find(active_.begin(), active_.end(), sequence));
     table_.remove(sequence);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "serving/requests/kv_blocks.h"
@@ -31,6 +34,8 @@ namespace shardscape {
 //    has blocks for them. The slots of rejected tokens are used again.
 // 6. A context gets the blocks of its whole prompt with its first chunk. Its blocks are cached when it has
 // ended.
+// 7. Disaggregated serving: the capacity scheduler decides when a generation engine takes the blocks of a
+//    prompt that will be transferred (fitting_disagg_gen_init_requests). Paused requests come first.
 class TrtllmScheduler final : public Scheduler {
  public:
   TrtllmScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
@@ -40,6 +45,11 @@ class TrtllmScheduler final : public Scheduler {
   bool schedule(double now, ScheduledStep& step) override;
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
+
+  std::optional<int64_t> receive(int32_t request) override;
+  void add_received(int32_t request, double now) override { received_.emplace_back(request, now); }
+  void release_kept(int32_t request) override;
+  AnswerProgress progress(int32_t request) const override { return table_.progress(request); }
 
   int64_t running() const override { return running_; }
   int64_t cached_tokens(int32_t request) const override;
@@ -59,6 +69,7 @@ class TrtllmScheduler final : public Scheduler {
   int64_t step_tokens(const Sequence& s) const;              // that a sequence computes to generate
 
   void activate();
+  void activate_received();
   void choose_without_eviction();
   void choose_with_pauses();
   bool pause_last(size_t first, size_t& end);
@@ -71,13 +82,17 @@ class TrtllmScheduler final : public Scheduler {
   void release(int32_t sequence, int32_t private_from);
 
   TrtllmSettings settings_;
+  EngineRole role_;
   bool pipeline_;
   size_t most_active_;
   const BlockContents* contents_;
   SequenceTable table_;
   KvBlocks blocks_;
   WaitingQueue waiting_;
-  std::vector<KvBlocks::Table> tables_;       // of each sequence
+  std::vector<KvBlocks::Table> tables_;      // of each sequence
+  std::map<int32_t, KvBlocks::Table> kept_;  // blocks of requests whose prompt is or will be transferred
+  std::vector<std::pair<int32_t, double>>
+      received_;                              // requests with such blocks, and the end of the transfer
   std::vector<int32_t> active_;               // sequences in the order of arrival
   std::unordered_set<int32_t> new_contents_;  // first blocks that the contexts of this step compute
   std::vector<int32_t> chosen_;               // by the capacity scheduler

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace shardscape {
 
@@ -279,6 +280,12 @@ void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& ste
   if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
   if (s.computed < s.tokens) return;
   prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
+  begin_answer(sequence, step);
+}
+
+// The step yields the first token after the computed ones.
+void VllmScheduler::begin_answer(int32_t sequence, ScheduledStep& step) {
+  Sequence& s = at(sequence);
   s.cohort = static_cast<int32_t>(here_);
   if (s.tokens == s.prompt)
     step.first.push_back(s.request);
@@ -319,6 +326,7 @@ void VllmScheduler::leave_decode(int32_t sequence) {
 }
 
 void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budget) {
+  start_received(step, budget);
   while (budget > 0 && !waiting_.empty() && running_ < settings_.max_num_seqs) {
     const int32_t request = waiting_.front();
     const bool unchanged = request == refused_ && changes_ == refused_version_;
@@ -344,7 +352,55 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
   }
 }
 
-void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step) {
+std::optional<int64_t> VllmScheduler::receive(int32_t request) {
+  if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
+  const int64_t tokens = workload_->requests[static_cast<size_t>(request)].prompt;
+  const KvBlocks::Hits cached = hits(request, tokens);
+  const int64_t others = blocks_of(tokens) - cached.blocks;
+  const bool alone = running_ == 0 && kept_.empty();
+  if (!blocks_.has_free(others + cached.free + (alone ? 0 : watermark_blocks_))) return std::nullopt;
+  KvBlocks::Table& blocks = kept_[request];
+  blocks_.take_hits(request, cached.blocks, blocks);
+  blocks_.take(others, blocks);
+  return tokens - int64_t{cached.blocks} * settings_.block_size;
+}
+
+void VllmScheduler::release_kept(int32_t request) {
+  const auto kept = kept_.find(request);
+  if (kept == kept_.end()) return;  // preempted while its last token was in flight
+  blocks_.release(kept->second, contents_->contents() > 0 ? contents_->private_from(request) : 0);
+  kept_.erase(kept);
+  ++changes_;
+}
+
+AnswerProgress VllmScheduler::progress(int32_t request) const {
+  const auto i = static_cast<size_t>(request);
+  const int32_t number = sequence_of_[i];
+  if (number < 0) return {sampled_[i], records_[i].last_token};
+  const Sequence& s = sequences_[static_cast<size_t>(number)];
+  if (s.state == State::Prefill) return {s.tokens - s.prompt, records_[i].last_token};
+  return {static_cast<int32_t>(computed(s)) - s.prompt + 1,
+          s.late ? records_[i].last_token : cohort(s).last_end};
+}
+
+void VllmScheduler::start_received(ScheduledStep& step, int64_t& budget) {
+  while (budget > 0 && !received_.empty() && running_ < settings_.max_num_seqs) {
+    const int32_t request = received_.front(), sequence = new_sequence(request);
+    received_.pop_front();
+    Sequence& s = at(sequence);
+    const auto kept = kept_.find(request);
+    table(sequence) = std::move(kept->second);
+    kept_.erase(kept);
+    blocks_.publish(request, table(sequence), 0, s.prompt / settings_.block_size);
+    ++changes_;
+    step.decode(speculation_, request, s.prompt - 1, 1, 1);
+    s.computed = s.prompt;
+    begin_answer(sequence, step);
+    --budget;
+  }
+}
+
+int32_t VllmScheduler::new_sequence(int32_t request) {
   if (free_sequences_.empty()) {
     free_sequences_.push_back(static_cast<int32_t>(sequences_.size()));
     sequences_.emplace_back();
@@ -366,9 +422,15 @@ void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tok
   last_ = sequence;
   ++running_;
   sequence_of_[i] = sequence;
+  return sequence;
+}
+
+void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step) {
+  const int32_t sequence = new_sequence(request);
+  Sequence& s = at(sequence);
   blocks_.take_hits(request, static_cast<int32_t>(hits), table(sequence));
   s.computed = static_cast<int32_t>(hits * settings_.block_size);
-  RequestRecord& record = records_[i];
+  RequestRecord& record = records_[static_cast<size_t>(request)];
   if (record.preemptions == 0) {
     record.scheduled = now;
     record.cached = s.computed;
@@ -423,6 +485,7 @@ void VllmScheduler::finish(int32_t request) {
   // Preempted while its last token was in flight.
   if (sequence < 0) return waiting_.remove(request);
   publish_answer(sequence, at(sequence).total - 1);
+  if (settings_.role == EngineRole::Prefill) kept_[request] = std::exchange(table(sequence), {});
   leave(sequence, contents_->contents() > 0 ? contents_->private_from(request) : 0);
 }
 

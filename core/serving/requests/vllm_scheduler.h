@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +31,10 @@ namespace shardscape {
 //    used again. Blocks are taken for these tokens, and for as many that the draft module computes (MTP,
 //    EAGLE). These modules need the last hidden states of the prompt, so the last cached block is computed
 //    again (v1/core/single_type_kv_cache_manager.py, use_eagle).
+// 8. Disaggregated serving: the blocks of a prompt are taken before its transfer, which cached blocks
+//    shorten. The request then starts with its last prompt token, whose logits give the first token of the
+//    answer, in a step like that of a decode sequence (_update_waiting_for_remote_kv; NixlConnector). While
+//    preempted requests wait, no blocks are taken for transfers.
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
 // token arrives. Answers end at their recorded length, so no token is computed in vain.
 //
@@ -47,6 +54,11 @@ class VllmScheduler final : public Scheduler {
   bool schedule(double now, ScheduledStep& step) override;
   void set_end(double end) override { here().last_end = end; }
   void arrive(std::span<const int32_t> ending) override;
+
+  std::optional<int64_t> receive(int32_t request) override;
+  void add_received(int32_t request, double) override { received_.push_back(request); }
+  void release_kept(int32_t request) override;
+  AnswerProgress progress(int32_t request) const override;
 
   int64_t running() const override { return running_; }
   int64_t cached_tokens(int32_t request) const override;
@@ -112,6 +124,9 @@ class VllmScheduler final : public Scheduler {
   void tick(ScheduledStep& step);
   void start_waiting(double now, ScheduledStep& step, int64_t budget);
   void start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step);
+  void start_received(ScheduledStep& step, int64_t& budget);
+  int32_t new_sequence(int32_t request);
+  void begin_answer(int32_t sequence, ScheduledStep& step);
   // Blocks for the first `slots` tokens of a sequence, of which the step computes `tokens`.
   void take_blocks(int32_t sequence, int64_t tokens, int64_t slots);
   int64_t slots(const Sequence& s, int64_t tokens) const;  // of a running sequence that computes `tokens`
@@ -148,8 +163,10 @@ class VllmScheduler final : public Scheduler {
   size_t here_ = 0;                // the cohort of the scheduled step
   std::vector<size_t> in_flight_;  // cohorts of the steps in flight, the oldest first
   int64_t walks_ = 0;
-  std::vector<int32_t> prefilling_;  // in the order of their start
-  std::vector<Part> parts_;          // of an exact step
+  std::vector<int32_t> prefilling_;          // in the order of their start
+  std::vector<Part> parts_;                  // of an exact step
+  std::map<int32_t, KvBlocks::Table> kept_;  // blocks of requests whose prompt is or will be transferred
+  std::deque<int32_t> received_;             // requests with such blocks that wait for their start
   // The refused head of the waiting requests is tried again when blocks are released or prompts are cached.
   int64_t changes_ = 0;
   int32_t refused_ = -1;

@@ -7,6 +7,7 @@
 #include "serving/engine/engine_clock.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/trace_file.h"
+#include "serving/service/service_fleet.h"
 
 namespace shardscape {
 namespace {
@@ -25,6 +26,29 @@ Result<std::vector<RequestLength>> lengths_of(const RequestSource& source) {
                       static_cast<int32_t>(tokens), source.range_ratio};
   };
   return drawn_lengths(rule(source.input_len), rule(source.output_len), source.requests, seed);
+}
+
+// When the session of each request arrives.
+Result<std::vector<double>> session_times(const RequestSource& source) {
+  const int64_t turns = source.turns, sessions = (source.requests + turns - 1) / turns;
+  const double rate = source.rate / static_cast<double>(turns);
+  Arrivals arrivals = steady_arrivals(source.arrivals, rate, static_cast<uint64_t>(source.seed),
+                                      source.burstiness);
+  if (!source.rate_profile.empty()) {
+    auto pieces = rate_pieces(source.rate_profile, source.rate_period, "rate_profile");
+    if (const auto* problem = std::get_if<Problem>(&pieces)) return *problem;
+    arrivals.rate = std::get<0>(std::move(pieces));
+    arrivals.repeats = source.rate_period > 0;
+    for (RatePiece& piece : arrivals.rate) {
+      piece.first *= rate;
+      piece.last *= rate;
+    }
+  }
+  auto times = arrival_times(arrivals, sessions);
+  if (const auto* problem = std::get_if<Problem>(&times)) return *problem;
+  std::vector<double> out(static_cast<size_t>(source.requests));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<0>(times)[i / static_cast<size_t>(turns)];
+  return out;
 }
 
 // Whether the data-parallel replicas of the design share experts.
@@ -51,12 +75,13 @@ Result<Workload> make_workload(const RequestSource& source) {
   }
   const auto lengths = lengths_of(source);
   if (const auto* problem = std::get_if<Problem>(&lengths)) return *problem;
-  if (source.users > 0) return closed_loop(source.users, std::get<0>(lengths));
-  const auto arrivals = arrival_times(
-      steady_arrivals(source.arrivals, source.rate, static_cast<uint64_t>(source.seed), source.burstiness),
-      source.requests);
-  if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
-  return open_loop(std::get<0>(arrivals), std::get<0>(lengths));
+  const auto times = source.users > 0 ? std::vector<double>() : session_times(source);
+  if (const auto* problem = std::get_if<Problem>(&times)) return *problem;
+  Workload workload = source.users > 0 ? closed_loop(source.users, std::get<0>(lengths))
+                                       : open_loop(std::get<0>(times), std::get<0>(lengths));
+  if (source.turns > 1)
+    form_sessions(workload, source.turns, source.think_time, static_cast<uint64_t>(source.seed));
+  return workload;
 }
 
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
@@ -102,35 +127,40 @@ Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const Ser
   return std::get<0>(std::move(clock));
 }
 
+RequestWaits request_waits(const ServiceRun& run) {
+  std::vector<EngineSettings> engines;
+  for (const ServicePool& pool : run.pools) engines.push_back(pool.engine);
+  return {engines, run.simulation};
+}
+
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop,
                                                        std::shared_ptr<PlanCache> cache) {
   auto run = std::make_shared<ServiceRun>();
-  run->design = engine_design(design);
   run->spec = spec;
   run->workload = std::move(workload);
-  if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
-  EngineSettings& engine = run->spec.engine;
-  engine.speculation.seed = spec.source.seed;
-  engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
-  engine.attention_dp = static_cast<int32_t>(run->design.parallel.dp);
-  if (cache_blocks(engine) == 0) {
-    const auto capacity = service_cache(design, spec, std::move(cache));
-    if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
-    run->cache = std::get<0>(capacity);
-    set_cache_tokens(engine, run->cache.blocks * cache_block_size(engine));
-    if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, run->cache);
-  }
-  auto simulation = simulate_requests(
-      run->workload,
-      {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true, engine.attention_dp}, clock,
-      stop);
+  auto fleet = make_fleet(design, spec, clock, std::move(cache));
+  if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
+  const ServiceFleet& made = std::get<0>(fleet);
+  auto simulation = simulate_requests(run->workload, made.setup, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
   run->results = service_results(run->workload, run->simulation, request_limits(spec));
-  run->accelerators = run->spec.replicas * design.world() / std::max<int64_t>(1, design.parallel.dp);
-  run->cost = running_cost(design.cluster, run->accelerators, run->results.output_per_second);
+  run->pools = made.pools;
+  run->design = made.pools.back().design;
+  run->cache = made.pools.back().cache;
+  run->spec.engine = made.setup.engine;
+  run->spec.replicas = 0;
+  for (size_t i = 0; i < run->pools.size(); ++i) {
+    ServicePool& pool = run->pools[i];
+    run->spec.replicas += pool.replicas;
+    run->accelerators += pool.replicas * pool.replica_accelerators;
+    pool.gpu_seconds = run->simulation.pools[i].replica_seconds *
+                       static_cast<double>(pool.replica_accelerators);
+  }
+  if (run->pools.size() > 1) run->spec.fleet.decode_replicas = run->pools.back().replicas;
+  run->cost = fleet_cost(*run);
   return std::shared_ptr<const ServiceRun>(std::move(run));
 }
 

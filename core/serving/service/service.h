@@ -5,26 +5,41 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/plan_cache.h"
 #include "campaign/running_cost.h"
 #include "serving/engine/cache_capacity.h"
 #include "serving/engine/engine_profile.h"
 #include "serving/requests/request.h"
+#include "serving/requests/request_wait.h"
 #include "serving/service/service_spec.h"
 
 namespace shardscape {
 
+// The replicas of one kind: all of them, or those for prompts, or those for answers.
+struct ServicePool {
+  Design design;          // of one engine
+  EngineSettings engine;  // with the role, and the blocks that the run has used
+  CacheCapacity cache;    // what an engine has; unset if the spec gives the blocks
+  int64_t replicas = 0;
+  int64_t replica_accelerators = 0;
+  double gpu_seconds = 0;  // of the replicas in use, from the start to the last token
+};
+
 struct ServiceRun {
-  Design design;        // of one engine
-  ServiceSpec spec;     // with the blocks and replicas that the run has used
-  CacheCapacity cache;  // what an engine has; unset if the spec gives num_gpu_blocks
+  Design design;                   // of one engine; of a decode engine if prompts have replicas of their own
+  ServiceSpec spec;                // with the blocks and replicas that the run has used
+  CacheCapacity cache;             // what an engine has; unset if the spec gives num_gpu_blocks
+  std::vector<ServicePool> pools;  // as RequestSimulation::pools; `design` and `cache` are those of the last
   Workload workload;
   RequestSimulation simulation;
   ServiceResults results;
   int64_t accelerators = 0;  // of all replicas
-  RunningCost cost;          // of a million output tokens
+  RunningCost cost;          // of a million output tokens; of the GPU-seconds if the replicas vary or differ
 };
+// Why the requests of a run waited.
+RequestWaits request_waits(const ServiceRun& run);
 
 // The design of one engine: one data-parallel replica, or all of them if they share experts.
 Design engine_design(const Design& design);

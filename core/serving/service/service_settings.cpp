@@ -52,7 +52,8 @@ ServiceSetting number(const char* id, const char* label, SettingGroup group, con
           [](const ServiceSpec& spec) { return number_text(member(spec)); },
           [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
 }
-template <auto member>
+// may_be_empty: an empty text is an empty list.
+template <auto member, bool may_be_empty = false>
 ServiceSetting numbers(const char* id, const char* label, SettingGroup group, const char* help) {
   return {id,
           label,
@@ -67,7 +68,7 @@ ServiceSetting numbers(const char* id, const char* label, SettingGroup group, co
           },
           [](ServiceSpec& spec, const std::string& text) {
             std::vector<double> values;
-            for (size_t at = 0; at <= text.size();) {
+            for (size_t at = 0; at <= text.size() && !(may_be_empty && text.empty());) {
               const size_t end = std::min(text.find(',', at), text.size());
               if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
               at = end + 1;
@@ -131,6 +132,7 @@ constexpr const char* kSglangPolicies[] = {"fcfs", "lpm"};
 constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH"};
 constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
 constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram"};
+constexpr const char* kHandoffs[] = {"engine", "source-first", "destination-first"};
 constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
 
 template <auto member, const auto& names>
@@ -181,6 +183,26 @@ std::vector<ServiceSetting> request_settings() {
                                    "lengths from its rows."),
       whole<MEMBER(source.seed)>("seed", "Seed", kGroup,
                                  "Seed of arrivals and lengths. Equal seeds give equal results."),
+  };
+}
+
+std::vector<ServiceSetting> pattern_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Requests;
+  return {
+      numbers<MEMBER(source.rate_profile), true>(
+          "rate_profile", "Rate profile", kGroup,
+          "Points of seconds and factor of the rate, such as 0,1,60,1,60,4,90,4,90,1: linear between two "
+          "points, with a step between points of equal time. After the last point its factor holds."),
+      number<MEMBER(source.rate_period)>(
+          "rate_period", "Rate period", kGroup,
+          "Seconds after which the rate profile repeats, for bursts and days. 0: it does not repeat."),
+      whole<MEMBER(source.turns)>("turns", "Turns", kGroup,
+                                  "Requests of a session. The prompt of a later turn starts with the prompt "
+                                  "and the answer of the previous one. Sessions arrive at the rate divided "
+                                  "by the turns."),
+      number<MEMBER(source.think_time)>("think_time", "Thinking time", kGroup,
+                                        "Mean seconds between an answer and the next turn of its session "
+                                        "(exponential)."),
   };
 }
 
@@ -357,7 +379,8 @@ std::vector<ServiceSetting> fleet_settings() {
   constexpr SettingGroup kFleet = SettingGroup::Fleet, kLimits = SettingGroup::Limits;
   return {
       whole<MEMBER(replicas)>("replicas", "Replicas", kFleet,
-                              "Engines that share the requests. 0: the data-parallel degree of the design."),
+                              "Engines that share the requests; with least replicas the most. 0: the "
+                              "data-parallel degree of the design."),
       choice<MEMBER(router), kRouters>("router", "Router", kFleet, "How requests are given to replicas."),
       limit<MEMBER(limits.ttft)>("ttft_limit", "TTFT", kLimits,
                                  "Limit of the time to first token of a request, such as 2 s."),
@@ -385,6 +408,52 @@ std::vector<ServiceSetting> level_settings() {
            }}};
 }
 
+std::vector<ServiceSetting> pool_settings() {
+  constexpr SettingGroup kFleet = SettingGroup::Fleet;
+  return {
+      whole<MEMBER(fleet.prefill_replicas)>("prefill_replicas", "Prefill replicas", kFleet,
+                                            "Replicas that compute prompts only. Their caches are sent to "
+                                            "the decode replicas over the network. "
+                                            "0: every replica computes prompts and answers."),
+      whole<MEMBER(fleet.decode_replicas)>(
+          "decode_replicas", "Decode replicas", kFleet,
+          "Replicas that generate the answers, with prefill replicas. 0: the data-parallel degree of the "
+          "design."),
+      file<MEMBER(fleet.prefill_design)>("prefill_design", "Prefill design", kFleet,
+                                         "Saved design of the prefill replicas: another layout, another "
+                                         "accelerator. Without a file it is the design of the others."),
+      whole<MEMBER(fleet.prefill_step_tokens)>(
+          "prefill_step_tokens", "Prefill tokens per step", kFleet,
+          "The most tokens that a step of a prefill replica computes. 0: "
+          "as the decode replicas."),
+      choice<MEMBER(fleet.kv_handoff), kHandoffs>(
+          "kv_handoff", "KV handoff", kFleet,
+          "Who takes blocks for a prompt first. source-first: the prompt is computed, then a decode replica "
+          "takes blocks (vLLM, TensorRT-LLM). destination-first: the prompt waits until a decode replica has "
+          "taken blocks (SGLang). engine: as the engine does."),
+      whole<MEMBER(fleet.least_replicas)>(
+          "least_replicas", "Least replicas", kFleet,
+          "The number of replicas follows the load, from this number up to the replicas. 0: it is fixed."),
+      number<MEMBER(fleet.requests_per_replica)>(
+          "requests_per_replica", "Requests per replica", kFleet,
+          "With least replicas: outstanding requests for each replica. More requests start another replica."),
+      number<MEMBER(fleet.start_seconds)>(
+          "start_seconds", "Start-up", kFleet,
+          "Seconds from the decision for another replica to its first request."),
+      number<MEMBER(fleet.cool_down_seconds)>(
+          "cool_down_seconds", "Cool-down", kFleet,
+          "Seconds for which too many replicas stay before some of them leave."),
+      number<MEMBER(fleet.failure_time)>("failure_time", "Failure at", kFleet,
+                                         "Seconds at which a replica fails, with failure seconds."),
+      number<MEMBER(fleet.failure_seconds)>(
+          "failure_seconds", "Failure lasts", kFleet,
+          "Seconds until the failed replica is back, with an empty cache. Its requests are sent again to "
+          "others, with the tokens that have arrived. 0: no replica fails."),
+      whole<MEMBER(fleet.failed_replica)>("failed_replica", "Failed replica", kFleet,
+                                          "Number of the replica that fails. Prefill replicas come first."),
+  };
+}
+
 #undef MEMBER
 
 }  // namespace
@@ -392,8 +461,8 @@ std::vector<ServiceSetting> level_settings() {
 std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
-    for (auto rows : {request_settings, engine_choice, vllm_settings, sglang_settings, trtllm_settings,
-                      speculative_settings, fleet_settings, level_settings})
+    for (auto rows : {request_settings, pattern_settings, engine_choice, vllm_settings, sglang_settings,
+                      trtllm_settings, speculative_settings, fleet_settings, pool_settings, level_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

@@ -1,6 +1,7 @@
 #include "serving/service/service_spec.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/units.h"
 
@@ -104,11 +105,46 @@ double memory_share(const ServiceSpec& spec) {
   return spec.free_gpu_memory_fraction;
 }
 
+namespace {
+
+constexpr int64_t kMostReplicas = 100'000;
+
+std::optional<Problem> check_fleet(const ServiceSpec& spec) {
+  const auto problem = [](const char* id, std::string what, const char* accepted) {
+    return Problem(ProblemCode::EngineSettingInvalid, id, std::move(what), accepted);
+  };
+  const FleetSpec& fleet = spec.fleet;
+  const std::pair<const char*, int64_t> counts[] = {{"replicas", spec.replicas},
+                                                    {"prefill_replicas", fleet.prefill_replicas},
+                                                    {"decode_replicas", fleet.decode_replicas},
+                                                    {"least_replicas", fleet.least_replicas},
+                                                    {"failed_replica", fleet.failed_replica}};
+  for (const auto& [id, count] : counts)
+    if (count < 0 || count > kMostReplicas)
+      return problem(id, "the value is " + grouped(count), "0 to 100,000");
+  if (fleet.prefill_step_tokens < 0 || fleet.prefill_step_tokens > kMostTokens)
+    return problem("prefill_step_tokens", "the value is " + grouped(fleet.prefill_step_tokens), "0 or more");
+  if (fleet.requests_per_replica <= 0)
+    return problem("requests_per_replica", "the value is " + significant(fleet.requests_per_replica),
+                   "a number above 0");
+  const std::pair<const char*, double> times[] = {{"start_seconds", fleet.start_seconds},
+                                                  {"cool_down_seconds", fleet.cool_down_seconds},
+                                                  {"failure_time", fleet.failure_time},
+                                                  {"failure_seconds", fleet.failure_seconds}};
+  for (const auto& [id, seconds] : times)
+    if (seconds < 0) return problem(id, "the value is " + significant(seconds), "0 or more seconds");
+  if (fleet.prefill_replicas == 0 && (fleet.decode_replicas > 0 || !fleet.prefill_design.empty()))
+    return problem("prefill_replicas", "no replica computes prompts for the decode replicas", "1 or more");
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Problem> check_spec(const ServiceSpec& spec) {
   const auto problem = [](const char* id, double value, const char* accepted) {
     return Problem(ProblemCode::EngineSettingInvalid, id, "the value is " + significant(value), accepted);
   };
-  constexpr int64_t kMostRequests = 10'000'000, kMostReplicas = 100'000;
+  constexpr int64_t kMostRequests = 10'000'000, kMostTurns = 10'000;
   const RequestSource& source = spec.source;
   const std::pair<const char*, int64_t> lengths[] = {{"input_len", source.input_len},
                                                      {"output_len", source.output_len}};
@@ -119,14 +155,17 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
     return problem("requests", static_cast<double>(source.requests), "1 to 10,000,000");
   if (source.rate <= 0) return problem("rate", source.rate, "a number above 0");
   if (source.burstiness <= 0) return problem("burstiness", source.burstiness, "a number above 0");
+  if (!(source.rate_period >= 0)) return problem("rate_period", source.rate_period, "0 or more seconds");
+  if (source.turns < 1 || source.turns > kMostTurns)
+    return problem("turns", static_cast<double>(source.turns), "1 to 10,000");
+  if (!(source.think_time >= 0)) return problem("think_time", source.think_time, "0 or more seconds");
   if (source.users < 0) return problem("users", static_cast<double>(source.users), "0 or more");
   if (source.range_ratio < 0 || source.range_ratio > 1)
     return problem("range_ratio", source.range_ratio, "0 to 1");
   if (source.seed < 0) return problem("seed", static_cast<double>(source.seed), "0 or more");
   if (const double share = memory_share(spec); share <= 0 || share > 1)
     return problem(memory_setting(spec.engine.engine).id, share, "above 0, at most 1");
-  if (spec.replicas < 0 || spec.replicas > kMostReplicas)
-    return problem("replicas", static_cast<double>(spec.replicas), "0 to 100,000");
+  if (auto fleet_problem = check_fleet(spec)) return fleet_problem;
   return check_settings(spec.engine);
 }
 

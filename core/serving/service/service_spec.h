@@ -26,11 +26,34 @@ struct RequestSource {
   ArrivalKind arrivals = ArrivalKind::Poisson;
   double rate = 1;        // requests per second
   double burstiness = 1;  // of the gamma distribution
-  int64_t users = 0;      // closed loop: each sends a request when the previous one ends; 0: open loop
+  // Points of seconds and factor of the rate (rate_pieces, requests/arrivals.h); empty: the rate is constant.
+  std::vector<double> rate_profile;
+  double rate_period = 0;  // seconds after which the profile repeats; 0: never
+  int64_t users = 0;       // closed loop: each sends a request when the previous one ends; 0: open loop
   int64_t input_len = 1024, output_len = 128;  // tokens
   double range_ratio = 1;                      // lengths are uniform between this share of them and the whole
+  int64_t turns = 1;                           // requests of a session
+  double think_time = 0;                       // mean seconds between the answer of a turn and the next turn
   int64_t seed = 0;
   friend bool operator==(const RequestSource&, const RequestSource&) = default;
+};
+
+// Who takes cache blocks for a prompt first (HandoffOrder); Engine: as the engine does.
+enum class HandoffChoice : uint8_t { Engine, SourceFirst, DestinationFirst };
+
+// Replicas beyond a fixed number of equal ones (requests/request_simulation.h).
+struct FleetSpec {
+  int64_t prefill_replicas = 0;     // that compute prompts only; 0: every replica does both
+  int64_t decode_replicas = 0;      // that generate answers; 0: the data-parallel degree of the design
+  std::string prefill_design;       // file (design/document.h); empty: the design of the decode replicas
+  int64_t prefill_step_tokens = 0;  // most tokens of their steps; 0: as the decode replicas
+  HandoffChoice kv_handoff = HandoffChoice::Engine;
+  int64_t least_replicas = 0;        // 0: the number of replicas is fixed
+  double requests_per_replica = 32;  // that the number of replicas follows
+  double start_seconds = 60, cool_down_seconds = 300;
+  double failure_time = 0, failure_seconds = 0;  // 0 seconds: no failure
+  int64_t failed_replica = 0;
+  friend bool operator==(const FleetSpec&, const FleetSpec&) = default;
 };
 
 struct ServiceSpec {
@@ -41,7 +64,10 @@ struct ServiceSpec {
   double gpu_memory_utilization = 0.9;
   double mem_fraction_static = 0.88;
   double free_gpu_memory_fraction = 0.9;
-  int64_t replicas = 0;  // engines; 0: the data-parallel degree of the design
+  // Engines, with prefill and decode replicas of both; 0: what follows from them or from the data-parallel
+  // degree of the design.
+  int64_t replicas = 0;
+  FleetSpec fleet;
   Router router = Router::RoundRobin;
   RequestLimits limits;  // of a request; its 99th percentile keeps them, too
   ServiceLevel level;    // further limits, of percentiles

@@ -92,6 +92,11 @@ Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int r
            << Row{tr("Cached prompt tokens"), grouped_text(record.cached)}
            << Row{tr("Preemptions"), grouped_text(record.preemptions)};
   if (run.spec.replicas > 1) out.rows << Row{tr("Engine"), grouped_text(record.replica + 1)};
+  if (record.prefill_replica >= 0)
+    out.rows << Row{tr("Prefill engine"), grouped_text(record.prefill_replica + 1)}
+             << Row{tr("Wait for the transfer"), seconds_text(record.transfer_begin - record.prefilled)}
+             << Row{tr("KV transfer"), seconds_text(record.transfer_end - record.transfer_begin)};
+  if (record.restarts > 0) out.rows << Row{tr("Restarts after failures"), grouped_text(record.restarts)};
   if (wait.reason == WaitReason::None) return out;
   out.why_title = tr("Why did it wait?");
   const QString why = wait_words(run, wait);

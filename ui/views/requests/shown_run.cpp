@@ -34,7 +34,7 @@ double Latencies::shareWithin(double most) const {
 }
 
 ShownRun::ShownRun(std::shared_ptr<const ServiceRun> of)
-    : run(std::move(of)), waits(run->spec.engine, run->simulation), spans(run->simulation) {
+    : run(std::move(of)), waits(request_waits(*run)), spans(run->simulation) {
   const RequestSimulation& simulation = run->simulation;
   const size_t count = simulation.requests.size();
   std::vector<double> values[kWorkloadParts];

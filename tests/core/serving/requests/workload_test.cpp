@@ -114,6 +114,58 @@ class WorkloadTest : public QObject {
     QVERIFY(std::abs(all.variation - variation) < 0.03 * std::max(1.0, variation));
   }
 
+  // 10 s at 1 per s, 2 s at 5 per s, and again: 20 arrivals in each period.
+  void rates_repeat() {
+    auto pieces = rate_pieces({10, 1, 10, 5}, 12, "rate");
+    Arrivals arrivals{ArrivalKind::Constant, std::get<std::vector<RatePiece>>(pieces), 1, 0, true};
+    const std::vector<double> at = times(arrivals, 100);
+    for (int period = 0; period < 5; ++period) {
+      QVERIFY(near(at[static_cast<size_t>(20 * period + 9)], 12 * period + 10, 1e-12));
+      QVERIFY(near(at[static_cast<size_t>(20 * period + 14)], 12 * period + 11, 1e-12));
+      QVERIFY(near(at[static_cast<size_t>(20 * period + 19)], 12 * period + 12, 1e-12));
+    }
+    // A ramp between points, then the last rate without an end.
+    pieces = rate_pieces({0, 0, 10, 2}, 0, "rate");
+    arrivals.rate = std::get<0>(pieces);
+    arrivals.repeats = false;
+    QVERIFY(near(times(arrivals, 20)[9], 10, 1e-12) && near(times(arrivals, 20)[19], 15, 1e-12));
+  }
+  void points_of_a_rate_are_checked_data() {
+    QTest::addColumn<QList<double>>("points");
+    QTest::addColumn<double>("period");
+    QTest::newRow("none") << QList<double>{} << 0.0;
+    QTest::newRow("no pair") << QList<double>{0, 1, 2} << 0.0;
+    QTest::newRow("time goes back") << QList<double>{5, 1, 4, 1} << 0.0;
+    QTest::newRow("negative rate") << QList<double>{0, -1} << 0.0;
+    QTest::newRow("after the period") << QList<double>{0, 1, 20, 1} << 10.0;
+  }
+  void points_of_a_rate_are_checked() {
+    QFETCH(QList<double>, points);
+    QFETCH(double, period);
+    const auto read = rate_pieces({points.begin(), points.end()}, period, "rate_profile");
+    QVERIFY(std::holds_alternative<Problem>(read));
+    QCOMPARE(std::get<Problem>(read).code, ProblemCode::WorkloadInvalid);
+    QCOMPARE(std::get<Problem>(read).where, std::string("rate_profile"));
+    QVERIFY(
+        std::holds_alternative<Problem>(arrival_times({ArrivalKind::Poisson, {{5, 0, 0}}, 1, 0, true}, 1)));
+  }
+
+  // Three turns: prompts grow by the answer and the new tokens; the last session is short.
+  void sessions_have_growing_prompts() {
+    Workload w = closed_loop(2, std::vector<RequestLength>(3000, {10, 5}));
+    form_sessions(w, 3, 4, 1);
+    double sum = 0;
+    for (size_t i = 0; i < w.requests.size(); ++i) {
+      const Request& r = w.requests[i];
+      const auto turn = static_cast<int32_t>(i % 3);
+      QCOMPARE(r.parent, turn == 0 ? -1 : static_cast<int32_t>(i) - 1);
+      QCOMPARE(r.session, static_cast<int32_t>(i / 3));
+      QCOMPARE(r.prompt, 10 + 15 * turn);
+      if (turn > 0) sum += r.arrival;
+    }
+    QVERIFY(near(sum / 2000, 4, 0.1));
+  }
+
   // 10 s at 2 per s, a ramp to 6 per s over 10 s, then 1 per s: 20 + 40 arrivals, and one per second.
   void rates_have_steps_and_ramps() {
     Arrivals arrivals{ArrivalKind::Constant, {{10, 2, 2}, {10, 2, 6}, {0, 1, 1}}, 1, 0};

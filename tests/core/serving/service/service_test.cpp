@@ -1,5 +1,6 @@
 // Requests to the engines of a design, and the table of settings.
 #include <QtTest>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -53,9 +54,10 @@ class ServiceTest : public QObject {
   }
   void values_out_of_range_are_problems() {
     const std::pair<const char*, const char*> rows[] = {
-        {"rate", "0"},      {"requests", "0"},  {"range_ratio", "2"}, {"gpu_memory_utilization", "1.5"},
-        {"input_len", "0"}, {"users", "-1"},    {"replicas", "-1"},   {"burstiness", "0"},
-        {"seed", "-1"},     {"block_size", "0"}};
+        {"rate", "0"},        {"requests", "0"},   {"range_ratio", "2"}, {"gpu_memory_utilization", "1.5"},
+        {"input_len", "0"},   {"users", "-1"},     {"replicas", "-1"},   {"burstiness", "0"},
+        {"seed", "-1"},       {"block_size", "0"}, {"turns", "0"},       {"think_time", "-1"},
+        {"rate_period", "-1"}};
     for (const auto& [id, text] : {std::pair{"num_speculative_tokens", "0"},
                                    {"acceptance_per_position", "0.4,0.5"},
                                    {"acceptance_per_position", "1.5"}}) {
@@ -209,6 +211,29 @@ class ServiceTest : public QObject {
     }
     QVERIFY2(seconds > 1.5 * end, qPrintable(QString("%1 %2").arg(seconds).arg(end)));
     QVERIFY(run->simulation.busy_seconds < end * (1 + 1e-9));
+  }
+  // Four turns per session, twice the rate in the second half of every 20 s.
+  void drawn_requests_have_patterns() {
+    RequestSource source;
+    source.requests = 4000;
+    source.rate = 8;
+    source.turns = 4;
+    source.think_time = 3;
+    source.rate_profile = {10, 1, 10, 2};
+    source.rate_period = 20;
+    const auto made = make_workload(source);
+    const Workload& w = std::get<Workload>(made);
+    int counts[2] = {};
+    for (size_t i = 0; i < w.requests.size(); i += 4) {
+      QCOMPARE(w.requests[i].parent, -1);
+      QVERIFY(w.requests[i + 3].prompt > 3 * w.requests[i].prompt);
+      ++counts[std::fmod(w.requests[i].arrival, 20) >= 10];
+    }
+    // 1,000 sessions at 2 and 4 per second.
+    QVERIFY2(std::abs(counts[1] - 667) < 60, qPrintable(QString::number(counts[1])));
+    QVERIFY(std::abs(w.requests[3996].arrival - 333) < 40);
+    source.rate_profile = {1};
+    QCOMPARE(std::get<Problem>(make_workload(source)).where, std::string("rate_profile"));
   }
   // A closed loop of users has at most so many requests in the system.
   void users_bound_the_requests() {

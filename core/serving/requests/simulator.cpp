@@ -1,0 +1,377 @@
+#include "serving/requests/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace shardscape {
+namespace {
+
+PoolSetup main_pool(const ServiceSetup& setup, StepClock& clock) {
+  PoolSetup out{setup.engine,    &clock,         setup.disaggregation.prefill_replicas,
+                setup.replicas,  setup.lockstep, setup.router,
+                setup.keep_steps};
+  if (setup.disaggregation.prefill_replicas == 0) return out;
+  out.settings.role = EngineRole::Decode;
+  out.settings.sglang.disable_radix_cache = true;
+  return out;
+}
+
+PoolSetup prefill_pool(const ServiceSetup& setup) {
+  const Disaggregation& d = setup.disaggregation;
+  PoolSetup out{d.prefill, d.clock, 0, d.prefill_replicas, d.lockstep, setup.router, setup.keep_steps};
+  out.settings.role = EngineRole::Prefill;
+  return out;
+}
+
+// Schedulers do not read the hashes.
+Workload without_hashes(const Workload& workload) {
+  Workload out;
+  out.requests = workload.requests;
+  return out;
+}
+
+}  // namespace
+
+Simulator::Simulator(const Workload& workload, const ServiceSetup& setup, StepClock& clock)
+    : setup_(setup),
+      workload_(without_hashes(workload)),
+      records_(workload.requests.size()),
+      turns_(workload),
+      main_(main_pool(setup, clock), workload_, workload, records_) {
+  if (setup.disaggregation.prefill_replicas > 0) {
+    prompts_ = workload_;
+    for (Request& request : prompts_.requests) request.output = 1;
+    attempts_.resize(records_.size());
+    prefill_.emplace(prefill_pool(setup), prompts_, workload, attempts_);
+    handoff_.emplace(setup.disaggregation, setup.replicas, *prefill_, main_, attempts_, records_);
+  }
+  for (size_t i = 0; i < setup.failures.size(); ++i)
+    timers_.insert({setup.failures[i].time, {TimerKind::Failure, i, 0}});
+  if (setup.autoscaling.least > 0)
+    for (int32_t k = setup.autoscaling.least / setup.lockstep; k < main_.engines(); ++k)
+      main_.set_state(k, EngineState::Off, 0);
+}
+
+RequestSimulation Simulator::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const double arrival = turns_.time(), steps = main_.wake();
+    const double prompts = disaggregated() ? prefill_->wake() : Engine::kIdle;
+    const double transfer = disaggregated() ? handoff_->time() : Engine::kIdle;
+    if (arrival == Engine::kIdle && in_system_ == 0) break;
+    const double timer = timers_.empty() ? Engine::kIdle : timers_.begin()->first;
+    const double next = std::min({arrival, steps, prompts, transfer, timer});
+    if (next == Engine::kIdle) throw std::logic_error("a service has requests and no event");
+    if (arrival == next)
+      arrive();
+    else if (transfer == next)
+      run_transfer();
+    else if (prompts == next)
+      run_prefill();
+    else if (steps == next)
+      run_main();
+    else
+      run_timer();
+  }
+  return results();
+}
+
+void Simulator::arrive() {
+  const auto [now, request] = turns_.pop();
+  records_[static_cast<size_t>(request)].arrival = now;
+  if (const RequestEnd reason = refusal_of(request); reason != RequestEnd::Pending)
+    return refuse(request, reason, now);
+  count_time(now);
+  ++in_system_;
+  begin(request, now);
+  scale(now);
+}
+
+void Simulator::begin(int32_t request, double now) {
+  if (disaggregated())
+    handoff_->begin(request, now);
+  else if (main_.route(request))
+    main_.submit(request, now);
+  else
+    unsent_.push_back(request);
+}
+
+RequestEnd Simulator::refusal_of(int32_t request) const {
+  const auto i = static_cast<size_t>(request);
+  const RequestEnd reason = refusal(main_.settings(), workload_.requests[i]);
+  return reason == RequestEnd::Pending && disaggregated()
+             ? refusal(prefill_->settings(), prompts_.requests[i])
+             : reason;
+}
+
+// The request and all turns after it end here.
+void Simulator::refuse(int32_t request, RequestEnd reason, double now) {
+  for (const int32_t turn : turns_.refuse(request, now)) {
+    RequestRecord& record = records_[static_cast<size_t>(turn)];
+    if (turn != request) record.arrival = now;
+    record.end = turn == request ? reason : RequestEnd::ParentRefused;
+  }
+}
+
+void Simulator::run_main() {
+  const double now = main_.wake();
+  const int32_t engine = main_.run();
+  if (!main_.log().finished.empty()) {
+    for (const int32_t request : main_.log().finished) finish(request, now);
+    main_.log().finished.clear();
+    scale(now);
+  }
+  if (disaggregated()) handoff_->blocks_freed(engine, now);
+  if (main_.state(engine) == EngineState::Draining && main_.idle(engine))
+    main_.set_state(engine, EngineState::Off, now);
+  if (main_.stopped(engine)) move_requests(main_, engine, now);
+}
+
+void Simulator::run_prefill() {
+  const double now = prefill_->wake();
+  const int32_t engine = prefill_->run();
+  for (const int32_t request : prefill_->log().finished) handoff_->prefilled(request, now);
+  prefill_->log().finished.clear();
+  if (prefill_->stopped(engine)) move_requests(*prefill_, engine, now);
+}
+
+void Simulator::run_transfer() {
+  const double now = handoff_->time();
+  if (const auto request = handoff_->run()) finish(*request, now);
+}
+
+void Simulator::finish(int32_t request, double now) {
+  count_time(now);
+  --in_system_;
+  main_.unassign(request);
+  if (const auto earlier = earlier_.find(request); earlier != earlier_.end()) {
+    RequestRecord& record = records_[static_cast<size_t>(request)];
+    merge(earlier->second, record);
+    record = earlier->second;
+  }
+  turns_.finished(request, now);
+}
+
+void Simulator::run_timer() {
+  const auto [now, timer] = *timers_.begin();
+  timers_.erase(timers_.begin());
+  switch (timer.kind) {
+    case TimerKind::Failure: fail(setup_.failures[timer.failure], timer.failure, now); break;
+    case TimerKind::Repair: repair(setup_.failures[timer.failure], timer.failure, now); break;
+    case TimerKind::Started:
+      // An engine that left and starts again has a later timer.
+      if (main_.state(timer.engine) != EngineState::Starting || now < starts_.at(timer.engine)) break;
+      main_.set_state(timer.engine, EngineState::Ready, now);
+      replica_ready(now);
+      break;
+    case TimerKind::CoolDown: scale(now); break;
+  }
+}
+
+void Simulator::fail(const ReplicaFailure& failure, size_t number, double now) {
+  EnginePool& pool = pool_of(failure.replica);
+  const int32_t engine = pool.engine_of(failure.replica);
+  switch (pool.state(engine)) {
+    case EngineState::Off:
+    case EngineState::Failed: return;
+    case EngineState::Starting:
+    case EngineState::Ready:
+    case EngineState::Draining: break;
+  }
+  pool.fail(engine, now);
+  timers_.insert({now + failure.seconds, {TimerKind::Repair, number, 0}});
+  if (pool.stopped(engine)) move_requests(pool, engine, now);
+  scale(now);
+}
+
+void Simulator::repair(const ReplicaFailure& failure, size_t number, double now) {
+  EnginePool& pool = pool_of(failure.replica);
+  const int32_t engine = pool.engine_of(failure.replica);
+  if (!pool.stopped(engine) || !pool.idle(engine)) {
+    timers_.insert({pool.wake(), {TimerKind::Repair, number, 0}});
+    return;
+  }
+  pool.replace(engine);
+  pool.set_state(engine, EngineState::Ready, now);
+  replica_ready(now);
+}
+
+// The requests of an engine that has failed and stopped go on elsewhere.
+void Simulator::move_requests(EnginePool& pool, int32_t engine, double now) {
+  if (disaggregated() && &pool != &main_) return handoff_->prefill_failed(engine, now);
+  std::vector<int32_t> requests;
+  if (disaggregated()) {
+    requests = handoff_->decode_failed(engine, now);
+  } else {
+    requests = main_.requests_of(engine);
+    for (const int32_t request : requests) ++records_[static_cast<size_t>(request)].restarts;
+  }
+  for (const int32_t request : requests) restart(request, now);
+}
+
+// The prompt and the tokens that arrived are a new prompt.
+void Simulator::restart(int32_t request, double now) {
+  const auto i = static_cast<size_t>(request);
+  const AnswerProgress progress = main_.progress(request);
+  main_.unassign(request);
+  RequestRecord& record = records_[i];
+  RequestRecord fresh;
+  fresh.arrival = record.arrival;
+  fresh.restarts = record.restarts;
+  if (progress.tokens > 0) {
+    record.last_token = progress.last_token;
+    if (const auto [earlier, first] = earlier_.try_emplace(request, record); !first)
+      merge(earlier->second, record);
+    workload_.requests[i].prompt += progress.tokens;
+    workload_.requests[i].output -= progress.tokens;
+    if (disaggregated()) prompts_.requests[i].prompt += progress.tokens;
+  }
+  record = fresh;
+  if (const RequestEnd reason = refusal_of(request); reason != RequestEnd::Pending) {
+    count_time(now);
+    --in_system_;
+    return refuse(request, reason, now);
+  }
+  begin(request, now);
+}
+
+// Adds the tokens of an attempt after a failure.
+void Simulator::merge(RequestRecord& earlier, const RequestRecord& later) {
+  main_.log().gaps.push_back({later.first_token - earlier.last_token, 1});
+  earlier.last_token = later.last_token;
+  earlier.preemptions += later.preemptions;
+  earlier.replica = later.replica;
+  earlier.restarts = later.restarts;
+  earlier.end = later.end;
+}
+
+void Simulator::replica_ready(double now) {
+  if (disaggregated()) return handoff_->replica_ready(now);
+  for (const int32_t request : std::exchange(unsent_, {})) begin(request, now);
+}
+
+void Simulator::scale(double now) {
+  const Autoscaling& a = setup_.autoscaling;
+  if (a.least == 0) return;
+  const double per_engine = a.outstanding * setup_.lockstep;
+  const double wanted = std::clamp(std::ceil(static_cast<double>(in_system_) / per_engine),
+                                   static_cast<double>(a.least / setup_.lockstep),
+                                   static_cast<double>(main_.engines()));
+  const auto engines = static_cast<int32_t>(wanted);
+  const int32_t active = main_.count(EngineState::Ready) + main_.count(EngineState::Starting);
+  if (engines >= active) {
+    too_many_since_.reset();
+    return start_engines(engines - active, now);
+  }
+  if (!too_many_since_) {
+    too_many_since_ = now;
+    most_wanted_ = engines;
+    timers_.insert({now + a.cool_down, {TimerKind::CoolDown, 0, 0}});
+  }
+  most_wanted_ = std::max(most_wanted_, engines);
+  if (now < *too_many_since_ + a.cool_down) return;
+  too_many_since_.reset();
+  stop_engines(active - most_wanted_, now);
+}
+
+// Engines that drain come back at once, others after their start.
+void Simulator::start_engines(int32_t count, double now) {
+  for (const EngineState from : {EngineState::Draining, EngineState::Off})
+    for (int32_t k = 0; k < main_.engines() && count > 0; ++k) {
+      if (main_.state(k) != from) continue;
+      --count;
+      if (from == EngineState::Draining) {
+        main_.set_state(k, EngineState::Ready, now);
+      } else {
+        main_.replace(k);
+        main_.set_state(k, EngineState::Starting, now);
+        starts_[k] = now + setup_.autoscaling.start_seconds;
+        timers_.insert({starts_[k], {TimerKind::Started, 0, k}});
+      }
+    }
+}
+
+// Engines that still start leave first, then those with the largest numbers.
+void Simulator::stop_engines(int32_t count, double now) {
+  for (const EngineState from : {EngineState::Starting, EngineState::Ready})
+    for (int32_t k = main_.engines(); k-- > 0 && count > 0;) {
+      if (main_.state(k) != from) continue;
+      --count;
+      main_.set_state(k, main_.idle(k) ? EngineState::Off : EngineState::Draining, now);
+    }
+  scale(now);
+}
+
+void Simulator::count_time(double now) {
+  in_system_seconds_ += static_cast<double>(in_system_) * (now - last_time_);
+  last_time_ = now;
+}
+
+namespace {
+
+// Puts the steps of another pool between those of `log`, by their begin.
+void add_steps(EngineLog& log, const EngineLog& other) {
+  const EngineLog* const logs[] = {&log, &other};
+  std::vector<std::pair<size_t, size_t>> order;  // log, step
+  for (size_t of = 0; of < 2; ++of)
+    for (size_t step = 0; step < logs[of]->steps.size(); ++step) order.emplace_back(of, step);
+  const auto record = [&](const auto& at) -> const StepRecord& { return logs[at.first]->steps[at.second]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto& a, const auto& b) { return record(a).begin < record(b).begin; });
+  EngineLog merged;
+  // Of the steps of each log: their numbers among all. The last number is that of all steps.
+  std::vector<uint32_t> number[2];
+  for (const auto& at : order) {
+    const std::span<const PrefillChunk> chunks = chunks_of(logs[at.first]->steps, logs[at.first]->chunks,
+                                                           at.second);
+    number[at.first].push_back(static_cast<uint32_t>(merged.steps.size()));
+    merged.steps.push_back(record(at));
+    merged.steps.back().first_chunk = static_cast<uint32_t>(merged.chunks.size());
+    merged.chunks.insert(merged.chunks.end(), chunks.begin(), chunks.end());
+  }
+  for (size_t of = 0; of < 2; ++of) {
+    number[of].push_back(static_cast<uint32_t>(order.size()));
+    for (Preemption preemption : logs[of]->preemptions) {
+      preemption.step = number[of][preemption.step];
+      merged.preemptions.push_back(preemption);
+    }
+  }
+  std::stable_sort(merged.preemptions.begin(), merged.preemptions.end(),
+                   [](const Preemption& a, const Preemption& b) { return a.step < b.step; });
+  log.steps = std::move(merged.steps);
+  log.chunks = std::move(merged.chunks);
+  log.preemptions = std::move(merged.preemptions);
+}
+
+}  // namespace
+
+RequestSimulation Simulator::results() {
+  RequestSimulation out;
+  EngineLog& log = main_.log();
+  if (disaggregated()) {
+    const EngineLog& prompts = prefill_->log();
+    add_steps(log, prompts);
+    out.pools.push_back(prefill_->use(last_time_));
+    out.step_count = prompts.step_count;
+    out.waited_for_receiver = handoff_->waited();
+  }
+  out.pools.push_back(main_.use(last_time_));
+  for (const PoolUse& pool : out.pools) out.busy_seconds += pool.busy_seconds;
+  const PoolUse& use = out.pools.back();
+  out.mean_blocks = use.mean_blocks;
+  out.peak_blocks = use.peak_blocks;
+  out.usable_blocks = use.usable_blocks;
+  out.requests = std::move(records_);
+  out.steps = std::move(log.steps);
+  out.chunks = std::move(log.chunks);
+  out.preemptions = std::move(log.preemptions);
+  out.gaps = std::move(log.gaps);
+  out.drafts = std::move(log.drafts);
+  out.step_count += log.step_count;
+  out.seconds = last_time_;
+  out.in_system = in_system_seconds_;
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,149 @@
+#include "serving/service/service_fleet.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.h"
+#include "design/document.h"
+#include "serving/engine/kv_link.h"
+
+namespace shardscape {
+namespace {
+
+Problem fleet_problem(const char* where, std::string what, const char* accepted) {
+  return {ProblemCode::EngineSettingInvalid, where, std::move(what), accepted};
+}
+
+// spec.engine: the settings of the pool.
+Result<ServicePool> make_pool(const Design& design, const ServiceSpec& spec, int64_t replicas,
+                              std::shared_ptr<PlanCache> cache) {
+  ServicePool out;
+  out.design = engine_design(design);
+  out.engine = spec.engine;
+  out.replicas = replicas > 0 ? replicas : engine_count(design);
+  out.replica_accelerators = design.world() / std::max<int64_t>(1, design.parallel.dp);
+  out.engine.speculation.seed = spec.source.seed;
+  out.engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
+  out.engine.attention_dp = static_cast<int32_t>(out.design.parallel.dp);
+  if (cache_blocks(out.engine) > 0) return out;
+  const auto capacity = service_cache(design, spec, std::move(cache));
+  if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
+  out.cache = std::get<0>(capacity);
+  set_cache_tokens(out.engine, out.cache.blocks * cache_block_size(out.engine));
+  if (cache_blocks(out.engine) == 0) return no_cache_problem(out.engine.engine, out.cache);
+  return out;
+}
+
+void set_step_tokens(EngineSettings& engine, int64_t tokens) {
+  switch (engine.engine) {
+    case EngineKind::Vllm: engine.max_num_batched_tokens = tokens; break;
+    case EngineKind::Sglang:
+      engine.sglang.chunked_prefill_size = tokens;
+      engine.sglang.max_prefill_tokens = std::max(engine.sglang.max_prefill_tokens, tokens);
+      break;
+    case EngineKind::Trtllm: engine.trtllm.max_num_tokens = tokens; break;
+  }
+}
+
+HandoffOrder handoff_order(const ServiceSpec& spec) {
+  switch (spec.fleet.kv_handoff) {
+    case HandoffChoice::Engine: break;
+    case HandoffChoice::SourceFirst: return HandoffOrder::SourceFirst;
+    case HandoffChoice::DestinationFirst: return HandoffOrder::DestinationFirst;
+  }
+  return spec.engine.engine == EngineKind::Sglang ? HandoffOrder::DestinationFirst
+                                                  : HandoffOrder::SourceFirst;
+}
+
+Result<Design> prefill_design(const Design& design, const FleetSpec& fleet) {
+  if (fleet.prefill_design.empty()) return design;
+  auto read = load_design(fleet.prefill_design);
+  if (const auto* of = std::get_if<Design>(&read); of && !(of->model == design.model))
+    return fleet_problem("prefill_design", "it has another model than the design of the decode replicas",
+                         "a design of the same model");
+  return read;
+}
+
+// Adds the replicas that compute prompts. The pool of the decode replicas is there.
+std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec, StepClock& clock,
+                                   const std::shared_ptr<PlanCache>& cache, ServiceFleet& fleet) {
+  const FleetSpec& f = spec.fleet;
+  const auto prompts = prefill_design(design, f);
+  if (const auto* problem = std::get_if<Problem>(&prompts)) return *problem;
+  const Design& of = std::get<0>(prompts);
+  ServiceSpec prefill = spec;
+  if (f.prefill_step_tokens > 0) set_step_tokens(prefill.engine, f.prefill_step_tokens);
+  Disaggregation& d = fleet.setup.disaggregation;
+  d.clock = &clock;
+  if (!f.prefill_design.empty()) {
+    auto made = service_clock(of, prefill, cache);
+    if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
+    fleet.prefill_clock = std::get<0>(std::move(made));
+    d.clock = fleet.prefill_clock.get();
+  }
+  auto pool = make_pool(of, prefill, f.prefill_replicas, cache);
+  if (const auto* problem = std::get_if<Problem>(&pool)) return *problem;
+  const ServicePool& decode = fleet.pools.front();
+  // A cache whose blocks are given lacks the bytes of a token.
+  const auto capacity = decode.cache.blocks > 0 ? decode.cache : service_cache(design, spec, cache);
+  if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
+  const auto ranks = static_cast<double>(decode.replica_accelerators);
+  d.token_bytes = ranks * static_cast<double>(std::get<0>(capacity).token_bytes);
+  d.sequence_bytes = ranks * static_cast<double>(std::get<0>(capacity).sequence_bytes);
+  d.link = kv_link(of, design);
+  d.order = handoff_order(spec);
+  fleet.pools.insert(fleet.pools.begin(), std::get<0>(std::move(pool)));
+  d.prefill = fleet.pools.front().engine;
+  d.prefill_replicas = static_cast<int32_t>(f.prefill_replicas);
+  d.lockstep = d.prefill.attention_dp;
+  fleet.pools.front().engine.role = EngineRole::Prefill;
+  fleet.pools.back().engine.role = EngineRole::Decode;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ServiceFleet> make_fleet(const Design& design, const ServiceSpec& spec, StepClock& clock,
+                                std::shared_ptr<PlanCache> cache) {
+  if (!cache) cache = std::make_shared<PlanCache>();
+  const FleetSpec& f = spec.fleet;
+  const bool separate = f.prefill_replicas > 0;
+  ServiceFleet out;
+  auto pool = make_pool(design, spec, separate ? f.decode_replicas : spec.replicas, cache);
+  if (const auto* problem = std::get_if<Problem>(&pool)) return *problem;
+  out.pools.push_back(std::get<0>(std::move(pool)));
+  ServiceSetup& setup = out.setup;
+  setup.engine = out.pools.back().engine;
+  setup.replicas = static_cast<int32_t>(out.pools.back().replicas);
+  setup.router = spec.router;
+  setup.lockstep = setup.engine.attention_dp;
+  if (f.failure_seconds > 0)
+    setup.failures.push_back({f.failure_time, f.failure_seconds, static_cast<int32_t>(f.failed_replica)});
+  setup.autoscaling = {static_cast<int32_t>(f.least_replicas), f.requests_per_replica, f.start_seconds,
+                       f.cool_down_seconds};
+  if (!separate) return out;
+  if (const int64_t all = setup.replicas + f.prefill_replicas; spec.replicas != 0 && spec.replicas != all)
+    return fleet_problem("replicas", "prefill and decode replicas are " + grouped(all) + " in total",
+                         "0, or that number");
+  if (auto problem = add_prefill(design, spec, clock, cache, out)) return *std::move(problem);
+  return out;
+}
+
+RunningCost fleet_cost(const ServiceRun& run) {
+  const bool varies = run.spec.fleet.least_replicas > 0;
+  if (run.pools.size() == 1 && !varies)
+    return running_cost(run.design.cluster, run.accelerators, run.results.output_per_second);
+  RunningCost out{0, 0};
+  const double tokens = run.results.output_per_second * run.results.seconds;
+  const auto add = [](std::optional<double>& sum, const std::optional<double>& value) {
+    sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
+  };
+  for (const ServicePool& pool : run.pools) {
+    const RunningCost of = running_cost(pool.design.cluster, 1, tokens / pool.gpu_seconds);
+    add(out.dollars, of.dollars);
+    add(out.kwh, of.kwh);
+  }
+  return out;
+}
+
+}  // namespace shardscape
