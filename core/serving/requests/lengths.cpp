@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/data_dir.h"
 #include "base/units.h"
+#include "serving/requests/gzip_text.h"
 #include "serving/requests/random.h"
 #include "serving/requests/text_lines.h"
 
@@ -69,7 +69,7 @@ Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const
 }
 
 Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file) {
-  const Result<std::string> text = read_text(file);
+  const Result<std::string> text = read_text_or_gzip(file);
   if (const auto* problem = std::get_if<Problem>(&text)) return *problem;
   TextLines lines(std::get<std::string>(text), file.filename().string());
   std::vector<RequestLength> out;

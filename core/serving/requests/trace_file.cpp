@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/data_dir.h"
 #include "base/number_text.h"
 #include "base/units.h"
+#include "serving/requests/gzip_text.h"
 #include "serving/requests/text_lines.h"
 
 namespace shardscape {
@@ -264,7 +264,7 @@ Result<Workload> parse_trace(const std::string& text, const std::string& name) {
 }
 
 Result<Workload> read_trace(const std::filesystem::path& file) {
-  const Result<std::string> text = read_text(file);
+  const Result<std::string> text = read_text_or_gzip(file);
   if (const auto* problem = std::get_if<Problem>(&text)) return *problem;
   return parse_trace(std::get<std::string>(text), file.filename().string());
 }

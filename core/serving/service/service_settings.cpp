@@ -134,7 +134,7 @@ std::vector<ServiceSetting> request_settings() {
   return {
       file<MEMBER(source.trace)>("trace", "Trace", kGroup,
                                  "File of recorded requests: CSV with arrival_s, input_tokens and "
-                                 "output_tokens, or Mooncake's JSON Lines."),
+                                 "output_tokens, or Mooncake's JSON Lines, also compressed with gzip."),
       choice<MEMBER(source.arrivals), kArrivals>("arrivals", "Arrivals", kGroup,
                                                  "Gaps between requests. gamma follows burstiness."),
       number<MEMBER(source.rate)>("rate", "Rate", kGroup, "Requests per second, on average."),

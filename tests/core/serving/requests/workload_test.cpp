@@ -40,6 +40,22 @@ bool near(double value, double expected, double relative) {
 
 const char kHeader[] = "arrival_s,input_tokens,output_tokens,session,parent,block_hashes\n";
 
+// gzip of kPlain up to its second row, and of the second row: two members of one file.
+constexpr char kPlain[] = "arrival_s,input_tokens,output_tokens\n0,5,6\n1,7,8\n";
+const QByteArray kGzipHead = QByteArray::fromHex(
+    "1f8b08000000000002034b2c2aca2c4bcc892fd6c9cc2b282d892fc9cf4ecd2bd6c92f2d41f0b80c744c75ccb800e495c7142b00"
+    "0000");
+const QByteArray kGzipRow = QByteArray::fromHex("1f8b080000000000020333d431d7b1e00200d79d34d106000000");
+// gzip of "input_length,output_length\n5,6\n".
+const QByteArray kGzipLengths = QByteArray::fromHex(
+    "1f8b0800000000000203cbcc2b282d89cf49cd4b2fc9d0c92f2d41f0b84c75ccb8006bad60401f000000");
+
+void write(const std::string& path, const QByteArray& bytes) {
+  QFile file(QString::fromStdString(path));
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  QCOMPARE(file.write(bytes), bytes.size());
+}
+
 }  // namespace
 
 class WorkloadTest : public QObject {
@@ -210,6 +226,47 @@ class WorkloadTest : public QObject {
                     "t.json"));
     QCOMPARE(array.requests[1].arrival, 1.5);
     QCOMPARE(array.requests[1].prompt, 7);
+  }
+
+  // The name of the file does not matter. Members of a gzip file follow each other.
+  void compressed_files_equal_plain_ones() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("trace").toStdString();
+    write(path, kGzipHead + kGzipRow);
+    const auto zipped = std::get<Workload>(read_trace(path)),
+               plain = std::get<Workload>(parse_trace(kPlain, "t"));
+    QCOMPARE(zipped.requests.size(), size_t{2});
+    for (size_t i = 0; i < 2; ++i) {
+      QCOMPARE(zipped.requests[i].arrival, plain.requests[i].arrival);
+      QCOMPARE(zipped.requests[i].prompt, plain.requests[i].prompt);
+      QCOMPARE(zipped.requests[i].output, plain.requests[i].output);
+    }
+    write(path, kGzipLengths);
+    QCOMPARE(std::get<std::vector<RequestLength>>(read_lengths(path)), (std::vector<RequestLength>{{5, 6}}));
+  }
+  void broken_gzip_files_are_refused_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("what");
+    QTest::newRow("cut") << kGzipHead.left(30) << QByteArray("ends too early");
+    QTest::newRow("header only") << kGzipHead.left(2) << QByteArray("ends too early");
+    QTest::newRow("second member cut") << kGzipHead + kGzipRow.left(20) << QByteArray("ends too early");
+    QByteArray damaged = kGzipHead;
+    damaged[damaged.size() - 8] = static_cast<char>(damaged[damaged.size() - 8] + 1);  // its checksum
+    QTest::newRow("checksum") << damaged << QByteArray("damaged");
+    QTest::newRow("no member after the first") << kGzipHead + "1,7,8\n" << QByteArray("damaged");
+  }
+  void broken_gzip_files_are_refused() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, what);
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("trace.csv.gz").toStdString();
+    write(path, bytes);
+    for (const Problem& problem :
+         {std::get<Problem>(read_trace(path)), std::get<Problem>(read_lengths(path))}) {
+      QCOMPARE(problem.code, ProblemCode::FileUnreadable);
+      QCOMPARE(problem.where, path);
+      QVERIFY2(problem.what.find(what.toStdString()) != std::string::npos, problem.what.c_str());
+    }
   }
 
   // Every bad line is refused with its place; nothing is skipped.
