@@ -115,7 +115,7 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
     const double client = serving.inferencex_client ? request_seconds : 0;
     for (const ServedFigure& figure : serving.figures)
       out[i].values.push_back(
-          value_of(figure, results, client, static_cast<double>(blocks * serving.spec.engine.block_size)));
+          value_of(figure, results, client, room ? static_cast<double>(room->tokens) : 0));
   }
 }
 

@@ -12,7 +12,7 @@ VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& wor
       workload_(&workload),
       contents_(&contents),
       records_(records),
-      blocks_(settings.num_gpu_blocks, contents),
+      blocks_(settings.num_gpu_blocks, contents, settings.layout, settings.block_size, settings.tiers),
       waiting_(settings.policy, workload, records),
       watermark_blocks_(static_cast<int64_t>(
           std::floor(settings.watermark * static_cast<double>(settings.num_gpu_blocks)))),
@@ -50,7 +50,7 @@ void VllmScheduler::arrive(std::span<const int32_t> ending) {
 
 int64_t VllmScheduler::cached_tokens(int32_t request) const {
   const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
-  return int64_t{blocks_.hits(request, (prompt - 1) / settings_.block_size).blocks} * settings_.block_size;
+  return int64_t{blocks_.hits(request, (prompt - 1) / settings_.block_size).rows} * settings_.block_size;
 }
 
 // The next step belongs to the largest cohort that is not in flight. The others join it.
@@ -102,11 +102,12 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   const bool decode_first = prefilling_.empty() || c.newest < at(prefilling_.front()).order;
   if (wanted > budget && (!decode_first || c.decoding > budget)) return false;
   const std::vector<int32_t>& crossing = c.buckets[static_cast<size_t>(c.ticks % settings_.block_size)];
-  int64_t blocks = static_cast<int64_t>(crossing.size()), left = budget - c.decoding;
+  int64_t blocks = 0, left = budget - c.decoding;
+  for (const int32_t sequence : crossing) blocks += missing(sequence, 1);
   for (const int32_t sequence : prefilling_) {
     const Sequence& s = at(sequence);
     const int64_t tokens = std::min(chunk(s.tokens - s.computed), left);
-    blocks += blocks_of(s.computed + tokens) - static_cast<int64_t>(table(sequence).size());
+    blocks += missing(sequence, tokens);
     left -= tokens;
   }
   if (!blocks_.has_free(blocks)) return false;
@@ -158,7 +159,7 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
     if (s.state == State::Drained || (s.state == State::Decode && cohort(s).in_flight && pipeline()))
       continue;
     const int64_t tokens = s.state == State::Decode ? 1 : std::min(chunk(s.tokens - s.computed), budget);
-    const int64_t blocks = blocks_of(computed(s) + tokens) - static_cast<int64_t>(table(sequence).size());
+    const int64_t blocks = missing(sequence, tokens);
     if (!blocks_.has_free(blocks)) {
       preempted = true;
       if (!make_room(sequence, blocks, budget)) break;
@@ -222,13 +223,19 @@ void VllmScheduler::tick(ScheduledStep& step) {
   }
 }
 
+// Blocks that the next tokens of a sequence take. Frees those that its windows no longer read.
+int64_t VllmScheduler::missing(int32_t sequence, int64_t tokens) {
+  const int64_t done = computed(at(sequence));
+  blocks_.skip(done, table(sequence));
+  return blocks_.missing(table(sequence), blocks_of(done + tokens));
+}
+
 void VllmScheduler::take_blocks(int32_t sequence, int64_t tokens) {
   Sequence& s = at(sequence);
   KvBlocks::Table& blocks = table(sequence);
   const int64_t before = computed(s), size = settings_.block_size;
-  const int64_t needed = blocks_of(before + tokens);
-  if (needed > static_cast<int64_t>(blocks.size()))
-    blocks_.take(needed - static_cast<int64_t>(blocks.size()), blocks);
+  blocks_.skip(before, blocks);
+  blocks_.take(blocks_of(before + tokens) - blocks.size(), blocks);
   if (s.state == State::Prefill) {
     ++changes_;
     blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size),
@@ -295,12 +302,13 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
     const int64_t tokens = int64_t{workload_->requests[i].prompt} + sampled_[i];
     const KvBlocks::Hits hits = blocks_.hits(request,
                                              static_cast<int32_t>((tokens - 1) / settings_.block_size));
-    const int64_t found = int64_t{hits.blocks} * settings_.block_size;
+    const int64_t found = int64_t{hits.rows} * settings_.block_size;
     int64_t part = chunk(tokens - found);
     if (!settings_.enable_chunked_prefill && part > budget) return;
     part = std::min(part, budget);
-    const int64_t reserved = blocks_of(settings_.scheduler_reserve_full_isl ? tokens : found + part) -
-                             hits.blocks + hits.free;
+    const bool whole = settings_.scheduler_reserve_full_isl;
+    const int64_t reserved = blocks_.needed(hits, blocks_of(whole ? tokens : found + part), whole,
+                                            settings_.max_num_batched_tokens);
     if (!blocks_.has_free(reserved + (running_ > 0 ? watermark_blocks_ : 0))) {
       refused_ = request;
       refused_version_ = changes_;
@@ -308,7 +316,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
       return;
     }
     waiting_.pop();
-    start(request, now, hits.blocks, part, step);
+    start(request, now, hits.rows, part, step);
     budget -= part;
   }
 }

@@ -33,6 +33,36 @@ bool shares_experts(const Design& design) {
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
 }
 
+CacheSettings cache_settings(const ServiceSpec& spec) {
+  const EngineSettings& engine = spec.engine;
+  return {memory_share(spec),
+          most_step_tokens(engine),
+          most_sequences(engine),
+          cache_block_size(engine),
+          0,
+          engine.engine,
+          engine.disable_hybrid_kv_cache_manager,
+          caches_prefixes(engine)};
+}
+
+// The tiers of an engine's cache, in blocks of the cache. Engines but TensorRT-LLM copy what the device holds
+// into the host (requests/kv_tiers.h).
+CacheTierSettings cache_tiers(const ServiceSpec& spec, const CacheCapacity& cache) {
+  CacheTierSettings out;
+  if (cache.replica_block_bytes == 0) return out;
+  const auto blocks = [&](double gib) {
+    return static_cast<int64_t>(gib * 0x1p30 / static_cast<double>(cache.replica_block_bytes));
+  };
+  out.blocks = {blocks(spec.host_cache_gib), blocks(spec.disk_cache_gib)};
+  if (spec.engine.engine != EngineKind::Trtllm)
+    out.blocks[0] = std::max<int64_t>(0, out.blocks[0] - cache_blocks(spec.engine));
+  // Blocks of a disk pass through the host.
+  const double host = static_cast<double>(cache.block_bytes) / (spec.host_cache_gbps * 1e9);
+  const double disk = static_cast<double>(cache.replica_block_bytes) / (spec.disk_cache_gbps * 1e9);
+  out.block_seconds = {host, std::max(host, disk)};
+  return out;
+}
+
 Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
   return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
           "weights (" + format_bytes(cache.states) + "), the largest step (" +
@@ -69,11 +99,7 @@ Result<Workload> make_workload(const RequestSource& source) {
 
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
                                     std::shared_ptr<PlanCache> cache) {
-  const EngineSettings& engine = spec.engine;
-  return cache_capacity(engine_design(design),
-                        {memory_share(spec), most_step_tokens(engine), most_sequences(engine),
-                         cache_block_size(engine), 0, engine.engine},
-                        std::move(cache));
+  return cache_capacity(engine_design(design), cache_settings(spec), std::move(cache));
 }
 
 EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
@@ -109,13 +135,22 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   EngineSettings& engine = run->spec.engine;
   engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
   engine.attention_dp = static_cast<int32_t>(run->design.parallel.dp);
-  if (cache_blocks(engine) == 0) {
-    const auto capacity = service_cache(design, spec, std::move(cache));
-    if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
-    run->cache = std::get<0>(capacity);
+  const bool given = cache_blocks(engine) > 0;
+  const auto capacity = given ? cache_storage(run->design, cache_settings(spec), std::move(cache))
+                              : service_cache(design, spec, std::move(cache));
+  if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
+  run->cache = std::get<0>(capacity);
+  engine.layout = run->cache.layout;
+  if (engine.engine == EngineKind::Vllm) {
+    engine.block_size = static_cast<int32_t>(run->cache.row_tokens);
+    if (!given) engine.num_gpu_blocks = run->cache.blocks;
+  } else if (!given) {
     set_cache_tokens(engine, run->cache.blocks * cache_block_size(engine));
-    if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, run->cache);
   }
+  if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, run->cache);
+  if (run->cache.sequences > 0)
+    engine.sglang.max_running_requests = std::min(engine.sglang.max_running_requests, run->cache.sequences);
+  engine.tiers = cache_tiers(run->spec, run->cache);
   auto simulation = simulate_requests(
       run->workload,
       {engine, static_cast<int32_t>(run->spec.replicas), spec.router, true, engine.attention_dp}, clock,

@@ -18,7 +18,7 @@ namespace shardscape {
 struct ServiceRun {
   Design design;        // of one engine
   ServiceSpec spec;     // with the blocks and replicas that the run has used
-  CacheCapacity cache;  // what an engine has; unset if the spec gives num_gpu_blocks
+  CacheCapacity cache;  // what an engine has; without sizes of memory if the spec gives the blocks
   Workload workload;
   RequestSimulation simulation;
   ServiceResults results;

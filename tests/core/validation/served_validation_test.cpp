@@ -255,7 +255,7 @@ class ServedValidationTest : public QObject {
     QCOMPARE(capacity.unmapped.size(), size_t{2});
     QCOMPARE(std::string(capacity.unit()), std::string("tokens"));
     const auto expected = service_cache(set.rows[0].design, set.rows[0].serving->spec);
-    QCOMPARE(capacity.rows[0].predicted, static_cast<double>(std::get<0>(expected).blocks * 16));
+    QCOMPARE(capacity.rows[0].predicted, static_cast<double>(std::get<0>(expected).tokens));
   }
 
   void static_batches_read_all_prompts_in_one_step() {
