@@ -12,6 +12,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/serve_bundle.h"
 #include "base/atomic_write.h"
 #include "design/cluster.h"
 #include "report/service_report.h"
@@ -32,6 +33,7 @@ std::string value_name(const ServiceSetting& setting) {
   switch (setting.kind) {
     case SettingKind::Whole: return "N";
     case SettingKind::Number: return "X";
+    case SettingKind::Numbers: return "X,X,...";
     case SettingKind::File: return "FILE";
     case SettingKind::Seconds: return "TIME";
     case SettingKind::Switch: return "";
@@ -66,10 +68,11 @@ Result<std::vector<double>> rates_of(const std::string& text) {
 }
 
 int sweep(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
-  if (arguments.has("--perfetto"))
-    return failed({ProblemCode::ConflictingFlags, "--perfetto", "a sweep has no timeline",
-                   "--rates or --perfetto, not both"},
-                  kWrongUsage);
+  for (const std::string flag : {"--perfetto", "--bundle"})
+    if (arguments.has(flag))
+      return failed({ProblemCode::ConflictingFlags, flag, "a sweep has no timeline",
+                     "--rates or " + flag + ", not both"},
+                    kWrongUsage);
   const auto rates = rates_of(*arguments.value("--rates"));
   if (const auto* problem = std::get_if<Problem>(&rates)) return failed(*problem, kWrongUsage);
   Interrupt interrupt;
@@ -101,6 +104,7 @@ int run(const Arguments& arguments) {
   for (const ServiceSetting& setting : service_settings())
     if (arguments.has(setting.flag()))
       if (auto problem = check_engine(spec, setting)) return failed(*std::move(problem), kWrongUsage);
+  if (auto problem = check_window_flags(arguments)) return failed(*std::move(problem), kWrongUsage);
   if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
@@ -110,6 +114,8 @@ int run(const Arguments& arguments) {
   for (const auto& problem : {write_if(arguments, "--csv", [&] { return requests_csv(service); }),
                               write_if(arguments, "--perfetto", [&] { return service_timeline(service); })})
     if (problem) return failed(*problem, kFileError);
+  if (arguments.has("--bundle"))
+    if (const int code = write_window(arguments, service, interrupt); code != kDone) return code;
   std::cout << (arguments.has("--json") ? service_json(service) : service_text(service));
   return kDone;
 }
@@ -127,6 +133,7 @@ Command serve_command() {
                            ""},
                           {"--perfetto", 0, FlagKind::Value, "FILE",
                            "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
+  for (Flag& flag : window_flags()) flags.push_back(std::move(flag));
   const ServiceSpec standard;
   for (const ServiceSetting& setting : service_settings()) {
     const std::string text = setting.text(standard);
@@ -152,6 +159,7 @@ Command serve_command() {
            "shardscape-cli serve --model llama3-8b --trace requests.csv --ttft-limit 2s --tpot-limit 50ms "
            "--json",
            "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --bundle out/steps --steps 2s:2.5s",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --engine sglang --schedule-policy lpm",
            "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms"},
           std::move(flags),

@@ -55,6 +55,13 @@ Json throughput_json(const ServiceResults& results) {
           {"goodput_requests_per_second", results.goodput}};
 }
 
+// Null without speculative decoding.
+Json speculation_json(const ServiceResults& results) {
+  if (results.acceptance_length == 0) return nullptr;
+  return {{"acceptance_length", results.acceptance_length},
+          {"acceptance_per_position", results.acceptance_per_position}};
+}
+
 Json running_cost_json(const RunningCost& cost) {
   const auto json = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   return {{"dollars", json(cost.dollars)}, {"kwh", json(cost.kwh)}};
@@ -117,6 +124,11 @@ std::string service_text(const ServiceRun& run) {
   out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
          percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
          " preemptions\n";
+  if (r.acceptance_length > 0) {
+    out += significant(r.acceptance_length) + " tokens per step and sequence; accepted per position:";
+    for (const double share : r.acceptance_per_position) out += " " + percent(share);
+    out += "\n";
+  }
   if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
   if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
   return out;
@@ -142,6 +154,7 @@ std::string service_json(const ServiceRun& run) {
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},
                    {"preemptions", r.preemptions}}},
+                 {"speculation", speculation_json(r)},
                  {"per_million_output_tokens", running_cost_json(run.cost)}};
   return out.dump(2) + "\n";
 }
@@ -180,14 +193,16 @@ std::string service_timeline(const ServiceRun& run) {
         {{"ph", "M"}, {"name", "thread_name"}, {"pid", replica}, {"tid", 0}, {"args", {{"name", "steps"}}}});
   }
   for (const StepRecord& step : run.simulation.steps) {
-    events.push_back(
-        {{"ph", "X"},
-         {"name", step.prefill_tokens > 0 ? "prompts" : "decode"},
-         {"pid", step.replica},
-         {"tid", 0},
-         {"ts", microseconds(step.begin)},
-         {"dur", microseconds(step.seconds)},
-         {"args", {{"prefill_tokens", step.prefill_tokens}, {"decode_sequences", step.decode_sequences}}}});
+    events.push_back({{"ph", "X"},
+                      {"name", step.prefill_tokens > 0 ? "prompts" : "decode"},
+                      {"pid", step.replica},
+                      {"tid", 0},
+                      {"ts", microseconds(step.begin)},
+                      {"dur", microseconds(step.seconds)},
+                      {"args",
+                       {{"prefill_tokens", step.prefill_tokens},
+                        {"decode_sequences", step.decode_sequences},
+                        {"draft_tokens", step.draft_tokens}}}});
     events.push_back({{"ph", "C"},
                       {"name", "blocks in use"},
                       {"pid", step.replica},
@@ -244,6 +259,7 @@ std::string rates_json(const RateSweep& sweep) {
                      {"throughput", throughput_json(r)},
                      {"peak_cache_share", r.peak_cache},
                      {"preemptions", r.preemptions},
+                     {"speculation", speculation_json(r)},
                      {"per_million_output_tokens", running_cost_json(point.cost)},
                      {"keeps_limits", sweep.spec.limits.any() ? Json(point.keeps_limits) : Json(nullptr)}});
   }

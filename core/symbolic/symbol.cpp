@@ -10,6 +10,24 @@
 
 namespace shardscape {
 
+namespace {
+
+// Names in order have keys in order: the first eight characters, padded with zeros. Comparing two numbers
+// decides almost always, and canonical order is compared millions of times while a graph is built.
+uint64_t order_key(std::string_view name) {
+  uint64_t key = 0;
+  for (size_t i = 0; i < sizeof(key); ++i)
+    key = key << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+  return key;
+}
+
+struct InternedName {
+  std::string text;
+  uint64_t key = 0;
+};
+
+}  // namespace
+
 // An interned name never moves, so reading a name takes no lock.
 struct SymbolTable {
   static constexpr uint32_t kChunk = 1024;
@@ -21,7 +39,7 @@ struct SymbolTable {
 
   std::shared_mutex mutex;
   std::unordered_map<std::string_view, uint32_t> ids;
-  std::array<std::atomic<std::string*>, 1024> chunks{};
+  std::array<std::atomic<InternedName*>, 1024> chunks{};
   uint32_t size = 0;
 
   SymbolTable() {
@@ -32,11 +50,15 @@ struct SymbolTable {
   uint32_t add(std::string_view name) {
     const uint32_t chunk = size / kChunk;
     if (chunk == chunks.size()) throw std::length_error("too many symbols");
-    if (size % kChunk == 0) chunks[chunk].store(new std::string[kChunk], std::memory_order_release);
-    std::string& slot = chunks[chunk].load(std::memory_order_relaxed)[size % kChunk];
-    slot = name;
-    ids.emplace(slot, size);
+    if (size % kChunk == 0) chunks[chunk].store(new InternedName[kChunk], std::memory_order_release);
+    InternedName& slot = chunks[chunk].load(std::memory_order_relaxed)[size % kChunk];
+    slot = {std::string(name), order_key(name)};
+    ids.emplace(slot.text, size);
     return size++;
+  }
+
+  const InternedName& name(uint32_t id) const {
+    return chunks[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
   }
 
   // Never destroyed, because destructors of static objects may print symbols.
@@ -67,11 +89,13 @@ bool Symbol::valid_name(std::string_view name) {
   return true;
 }
 
-const std::string& Symbol::name() const {
-  SymbolTable& table = SymbolTable::instance();
-  return table.chunks[id_ / SymbolTable::kChunk].load(std::memory_order_acquire)[id_ % SymbolTable::kChunk];
-}
+const std::string& Symbol::name() const { return SymbolTable::instance().name(id_).text; }
 
-std::strong_ordering Symbol::by_name(Symbol a, Symbol b) { return a.name() <=> b.name(); }
+std::strong_ordering Symbol::by_name(Symbol a, Symbol b) {
+  const SymbolTable& table = SymbolTable::instance();
+  const InternedName &left = table.name(a.id_), &right = table.name(b.id_);
+  if (left.key != right.key) return left.key <=> right.key;
+  return left.text <=> right.text;
+}
 
 }  // namespace shardscape

@@ -6,9 +6,9 @@ namespace {
 // The first that fits. SGLang's share counts weights and cache alone, and TensorRT-LLM's share what weights
 // and activations leave, so the share of both is vLLM's default.
 constexpr InferencexRecipe kRecipes[] = {
-    {"deepseek-v3", "sglang", "", "b", true, 16384, false, 0.9},
-    {"deepseek-v3", "sglang", "", "h", false, 32768, false, 0.9},
-    {"deepseek-v3", "trtllm", "", "", true, 8192, false, 0.9},
+    {"deepseek-v3", "sglang", "", "b", true, 16384, false, 0.9, 2, 2},
+    {"deepseek-v3", "sglang", "", "h", false, 32768, false, 0.9, 2, 2},
+    {"deepseek-v3", "trtllm", "", "", true, 8192, false, 0.9, 3, 1},
     {"glm-5", "sglang", "", "b", true, 32768, false, 0.9},
     {"gpt-oss-120b", "trtllm", "", "b", true, 20000, true, 0.9},
     {"gpt-oss-120b", "trtllm", "", "h", false, 20000, true, 0.9},

@@ -16,6 +16,8 @@ struct InferencexRecipe {
   int64_t tokens;        // of a step; 0: as many as two prompts
   bool one_slot_a_user;  // the most sequences are the users
   double share;          // of the memory
+  // Draft tokens of the servers with multi-token prediction, and of those whose attention runs data-parallel.
+  int64_t drafts = 0, dp_drafts = 0;
 };
 
 // Null: not known. Then the engine has its defaults.

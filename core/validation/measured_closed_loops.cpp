@@ -2,7 +2,11 @@
 // vLLM.
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
+#include "serving/requests/speculation.h"
+#include "validation/inferencex_recipes.h"
 #include "validation/serving_mapping.h"
 
 namespace shardscape {
@@ -48,6 +52,62 @@ bool predicts_tokens(RowMapper& m, const Layout& layout) {
   }
   return model.find("Qwen3.5") != std::string::npos && engine == "sglang" && version == "0.5.9" &&
          precision == "fp8" && layout.tp == 4 && layout.ep == 1;
+}
+
+double mean_of(const MeasuredJson& row, const char* field) {
+  const auto it = row.find(field);
+  return it == row.end() ? 0 : positive_number(*it, "mean").value_or(0);
+}
+
+// Tokens per step of a server that sends its tokens after every so many steps (stream-interval of the
+// scripts): the mean gap between two messages over the time per token is the number of tokens of a message.
+// Empty if the row lacks means, or fits no interval.
+std::optional<double> streamed_length(const MeasuredJson& row, int64_t drafts) {
+  const double gap = mean_of(row, "itl_ms"), token = mean_of(row, "tpot_ms");
+  if (gap == 0 || token == 0) return std::nullopt;
+  for (const double interval : {10.0, 30.0})
+    if (const double length = gap / token / interval; length > 1 && length < 1 + static_cast<double>(drafts))
+      return length;
+  return std::nullopt;
+}
+
+// Multi-token prediction of InferenceX. Rows whose acceptance is not known have that of DeepSeek servers
+// elsewhere: 1.8 to 1.9 tokens per step with one draft token, 2.4 to 2.7 with two, 2.9 to 3.3 with three,
+// which is a rate of 0.85 for every token.
+void multi_token_prediction(ServingMapper& m, bool dp_attention) {
+  constexpr double kUsualRate = 0.85;
+  const ServedCell& cell = m.serving().cell;
+  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
+  const int64_t drafts = !recipe ? 0 : dp_attention ? recipe->dp_drafts : recipe->drafts;
+  if (drafts == 0) return m.refuse("multi-token prediction, and the number of draft tokens is not known");
+  const auto length = streamed_length(m.row(), drafts);
+  m.speculation(SpeculativeMethod::Mtp, drafts, {length ? rate_of_length(*length, drafts) : kUsualRate});
+  m.figure(ServedQuantity::TokensPerStep, length);
+}
+
+// The rows of the set without an acceptance of their own get the mean rate of those with the same engine and
+// number of draft tokens.
+void share_acceptance(std::vector<MeasuredRow>& rows) {
+  const auto measured = [](const MeasuredServing& of) {
+    return std::any_of(of.figures.begin(), of.figures.end(), [](const ServedFigure& figure) {
+      return figure.quantity == ServedQuantity::TokensPerStep;
+    });
+  };
+  std::map<std::pair<std::string, int64_t>, std::pair<double, double>>
+      sums;  // of the rates, and their number
+  const auto sum_of = [&](const MeasuredServing& of) -> std::pair<double, double>& {
+    return sums[{of.cell.engine, of.spec.engine.speculation.num_speculative_tokens}];
+  };
+  for (const MeasuredRow& row : rows)
+    if (row.serving && measured(*row.serving)) {
+      auto& [sum, number] = sum_of(*row.serving);
+      sum += row.serving->spec.engine.speculation.acceptance.front();
+      ++number;
+    }
+  for (MeasuredRow& row : rows)
+    if (row.serving && draft_tokens(row.serving->spec.engine.speculation) > 0 && !measured(*row.serving))
+      if (const auto& [sum, number] = sum_of(*row.serving); number > 0)
+        row.serving->spec.engine.speculation.acceptance = {sum / number};
 }
 
 // Whether the gaps of a row lie between tokens. Many servers send several tokens at once; then the gaps
@@ -131,13 +191,18 @@ void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
              positive_number(m.row(), "output_tokens_per_s_per_gpu", static_cast<double>(gpus)));
     if (workers.refused()) m.refuse(workers.out().unmapped);
     if (m.flag("disaggregated", false)) m.refuse(kDisaggregated);
-    if (m.text("speculative", "none") != "none") m.refuse(kNoAcceptance);
+    const std::string speculative = m.text("speculative", "none");
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
     m.inferencex_loop(users, input, output);
+    if (speculative == "mtp")
+      multi_token_prediction(m, dp_attention);
+    else if (speculative != "none")
+      m.refuse("the speculative method " + speculative + " is unknown");
     out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
   }
+  share_acceptance(out.rows);
 }
 
 void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out) {
@@ -171,6 +236,24 @@ void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
+namespace {
+
+// EAGLE with the acceptance per position that vLLM has logged.
+void eagle(ServingMapper& m) {
+  const int64_t tokens = m.integer("num_speculative_tokens", 0);
+  std::vector<double> acceptance;
+  double length = 1;
+  if (m.has("acceptance_per_position"))
+    for (const MeasuredJson& rate : m.row()["acceptance_per_position"])
+      if (rate.is_number()) length += acceptance.emplace_back(rate.get<double>());
+  if (static_cast<int64_t>(acceptance.size()) != tokens)
+    return m.refuse("speculative decoding without an acceptance for each position");
+  m.speculation(SpeculativeMethod::Eagle, tokens, std::move(acceptance));
+  m.figure(ServedQuantity::TokensPerStep, length);
+}
+
+}  // namespace
+
 void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson text = set.value("setup", MeasuredJson::object());
   RowMapper setup(text, "");
@@ -183,7 +266,7 @@ void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
     m.latencies(ServedQuantity::Itl, "itl_ms");
     m.latencies(ServedQuantity::E2e, "e2e_ms");
     m.figure(ServedQuantity::Throughput, positive_number(m.row(), "output_tokens_per_s"));
-    if (m.has("num_speculative_tokens")) m.refuse("speculative decoding has no setting");
+    if (m.has("num_speculative_tokens")) eagle(m);
     m.accelerator(setup.text("gpu"));
     m.checkpoint(setup.text("model"), "mxfp4");
     m.layout(setup.integer("tp", 1));

@@ -1,6 +1,7 @@
 // Served runs of vLLM at given arrivals, static batches, and cache capacities that engines print.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <span>
 
@@ -8,6 +9,7 @@
 #include "serving/requests/arrivals.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/service_results.h"
+#include "serving/requests/speculation.h"
 #include "validation/serving_mapping.h"
 
 namespace shardscape {
@@ -236,6 +238,60 @@ void map_splitwise(const MeasuredJson& set, MeasuredSet& out) {
     m.engine().async_scheduling = m.engine().enable_prefix_caching = false;
     m.engine().num_gpu_blocks = batch * ((input + output) / kBlockTokens + 1) + 1;
     out.rows.push_back(m.finish_serving(lengths, ""));
+  }
+}
+
+namespace {
+
+// "off", or "3 tokens, acceptance 2.18": SGLang's draft tokens, which include the last sampled one, and the
+// tokens per step.
+void wide_experts_drafts(ServingMapper& m, const std::string& text) {
+  if (text.empty() || text == "off") return;
+  int draft_tokens = 0;
+  double length = 0;
+  if (std::sscanf(text.c_str(), "%d tokens, acceptance %lf", &draft_tokens, &length) != 2 || draft_tokens < 2)
+    return m.refuse("multi-token prediction without its acceptance: " + text);
+  const int64_t drafts = draft_tokens - 1;
+  m.speculation(SpeculativeMethod::Mtp, drafts, {rate_of_length(length, drafts)});
+  m.figure(ServedQuantity::TokensPerStep, length);
+}
+
+}  // namespace
+
+// Decode of DeepSeek with experts over many nodes and data-parallel attention. The other phase has unlimited
+// resources, so all prompts are read in one step, and only the time per token is compared: the batch of a GPU
+// over its tokens per second.
+void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
+  constexpr int64_t kOutput = 129;
+  size_t number = 0;
+  for (const MeasuredJson& row : set["rows"]) {
+    ServingMapper m(row, row_number(++number), text_field(row, "engine"));
+    const int64_t gpus = m.integer("gpus", 0), batch = m.integer("batch_per_gpu", 0),
+                  input = m.integer("isl", 0), context = m.integer("kv_len", input + m.integer("osl", 0) / 2);
+    const std::string parallelism = m.text("parallelism");
+    m.out().name = m.text("gpu") + " " + m.text("phase") + " " + parallelism + " " + m.text("mtp", "off");
+    m.out().design.name = m.out().name;
+    const auto tokens = positive_number(m.row(), "tok_s_per_gpu");
+    if (tokens && batch > 0) m.figure(ServedQuantity::Tpot, static_cast<double>(batch) / *tokens);
+    if (m.text("phase") != "decode" || m.text("kind") != "measured")
+      m.refuse("the row is no measured decode");
+    if (gpus < 1 || batch < 1 || context <= kOutput) m.refuse("the row has no batch, GPUs or context");
+    if (parallelism.find("overlap scheduling") != std::string::npos)
+      m.engine().async_scheduling = parallelism.find("no overlap scheduling") == std::string::npos;
+    m.accelerator(m.text("gpu"));
+    m.checkpoint(m.text("model"), m.text("precision", "fp8"));  // as published
+    m.layout(1, std::max<int64_t>(1, gpus), std::max<int64_t>(1, gpus));
+    m.set("dispatcher", "alltoall");
+    wide_experts_drafts(m, m.text("mtp"));
+    m.source().arrivals = ArrivalKind::AllAtOnce;
+    m.source().requests = std::max<int64_t>(1, batch * gpus);
+    m.source().input_len = std::max<int64_t>(1, context - kOutput / 2);
+    m.source().output_len = kOutput;
+    m.engine().max_num_batched_tokens = std::max<int64_t>(1, batch * context);
+    m.engine().enable_prefix_caching = false;
+    m.engine().num_gpu_blocks = std::max<int64_t>(1, batch) * (context + kOutput) / kBlockTokens + 2 * batch +
+                                1;
+    out.rows.push_back(m.finish_serving("", ""));
   }
 }
 

@@ -13,9 +13,10 @@
 namespace shardscape {
 
 // Latencies in seconds (serving/requests/service_results.h has the definitions). Throughput: output tokens
-// per second of all engines. Capacity: tokens of an engine's KV cache.
-enum class ServedQuantity : uint8_t { Ttft, Tpot, Itl, E2e, Throughput, Capacity };
-inline constexpr int kServedQuantityCount = static_cast<int>(ServedQuantity::Capacity) + 1;
+// per second of all engines. Capacity: tokens of an engine's KV cache. TokensPerStep: tokens that a step with
+// speculative decoding yields for a sequence.
+enum class ServedQuantity : uint8_t { Ttft, Tpot, Itl, E2e, Throughput, Capacity, TokensPerStep };
+inline constexpr int kServedQuantityCount = static_cast<int>(ServedQuantity::TokensPerStep) + 1;
 const char* served_quantity_name(ServedQuantity quantity);  // "ttft"
 
 enum class ServedStatistic : uint8_t { Mean, P50, P99 };

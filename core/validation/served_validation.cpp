@@ -13,8 +13,11 @@ struct EngineGroup {
   Design design;  // without the name of the row
   ServiceSpec spec;
   std::vector<size_t> rows;
+  // The acceptance of drafts changes neither steps nor cache.
   bool holds(const Design& other, const ServiceSpec& of) const {
-    return design == other && spec.engine == of.engine &&
+    EngineSettings engine = of.engine;
+    engine.speculation.acceptance = spec.engine.speculation.acceptance;
+    return design == other && spec.engine == engine &&
            spec.gpu_memory_utilization == of.gpu_memory_utilization;
   }
 };
@@ -55,6 +58,7 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
     case ServedQuantity::E2e: return of(results.e2e) + client;
     case ServedQuantity::Throughput: return results.output_per_second;
     case ServedQuantity::Capacity: return capacity;
+    case ServedQuantity::TokensPerStep: return results.acceptance_length;
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hardware/accelerator.h"
 #include "serving/inference.h"
@@ -101,6 +102,7 @@ const char* served_quantity_name(ServedQuantity quantity) {
     case ServedQuantity::E2e: return "e2e";
     case ServedQuantity::Throughput: return "throughput";
     case ServedQuantity::Capacity: return "capacity";
+    case ServedQuantity::TokensPerStep: return "tokens_per_step";
   }
   return "";
 }
@@ -196,6 +198,10 @@ void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, do
   source().input_len = input;
   source().output_len = output;
   source().range_ratio = ratio;
+}
+
+void ServingMapper::speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance) {
+  engine().speculation = {method, tokens, std::move(acceptance), 0};
 }
 
 void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {

@@ -32,6 +32,9 @@ class ServingMapper : public RowMapper {
   // So many users send ten requests each, with lengths between `ratio` of the given ones and the given ones.
   void closed_loop(int64_t users, int64_t input, int64_t output, double ratio);
 
+  // Drafts of so many tokens, with the given acceptance per position (SpeculativeSettings).
+  void speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance);
+
   // The closed loop of InferenceX, with the settings of its servers (inferencex_recipes.h). After
   // accelerator() and checkpoint().
   void inferencex_loop(int64_t users, int64_t input, int64_t output);

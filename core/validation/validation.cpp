@@ -131,10 +131,11 @@ std::optional<SeriesCorrelation> ValidatedMetric::correlation(bool equal_load) c
 }
 
 const char* ValidatedMetric::unit() const {
-  return name == "memory"                                           ? "bytes"
-         : name == served_quantity_name(ServedQuantity::Capacity)   ? "tokens"
-         : name == served_quantity_name(ServedQuantity::Throughput) ? "tokens per second"
-                                                                    : "seconds";
+  return name == "memory"                                              ? "bytes"
+         : name == served_quantity_name(ServedQuantity::Capacity)      ? "tokens"
+         : name == served_quantity_name(ServedQuantity::Throughput)    ? "tokens per second"
+         : name == served_quantity_name(ServedQuantity::TokensPerStep) ? "tokens per step"
+                                                                       : "seconds";
 }
 
 double ValidatedMetric::mean_abs_error_percent() const {

@@ -48,7 +48,7 @@ struct ValidatedMetric {
   std::vector<CellErrors> cells() const;
   // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
-  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second"
+  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
 };
 
 struct Validation {

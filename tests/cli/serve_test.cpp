@@ -54,6 +54,28 @@ class ServeCommandTest : public QObject {
     }
     QVERIFY(run_line("serve --model llama3-8b --requests 5 --engine sglang").out.contains("1 SGLang engine"));
   }
+  // Drafts shorten answers. Text and JSON say how many tokens they yield; without drafts the member is null.
+  void speculative_decoding() {
+    const QString command = "serve --model llama3-8b --users 4 --requests 20 ";
+    const CliRun plain = run_line(command + "--json");
+    QVERIFY(plain.json()["speculation"].isNull());
+    const QString
+        draft = "--speculative-method mtp --num-speculative-tokens 2 --acceptance-per-position 0.8,0.5 ";
+    const CliRun run = run_line(command + draft + "--json");
+    QCOMPARE(run.exit_code, 0);
+    const QJsonObject speculation = run.json()["speculation"].toObject();
+    QVERIFY(std::abs(speculation["acceptance_length"].toDouble() / 2.3 - 1) < 0.05);
+    QCOMPARE(speculation["acceptance_per_position"].toArray().size(), 2);
+    QCOMPARE(run.json()["settings"].toObject()["acceptance_per_position"].toString(), QString("0.8,0.5"));
+    const auto tpot = [](const CliRun& of) {
+      return of.json()["latencies"].toObject()["tpot_seconds"].toObject()["mean"].toDouble();
+    };
+    QVERIFY(tpot(run) < 0.8 * tpot(plain));
+    QVERIFY(run_line(command + draft).out.contains("tokens per step and sequence; accepted per position:"));
+    const CliRun wrong = run_line(command + "--speculative-method mtp --acceptance-per-position 0.4,0.5");
+    QVERIFY(wrong.exit_code != 0);
+    QVERIFY2(wrong.err.contains("--acceptance-per-position"), qPrintable(wrong.err));
+  }
   // More load never makes requests faster, and replicas share it.
   void load_and_replicas() {
     const auto ttft = [](const char* flags) {
@@ -100,6 +122,27 @@ class ServeCommandTest : public QObject {
     for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
     QVERIFY(rows.back().split(',').front().toDouble() > 1000);
   }
+  // Steps of a replica as a bundle, by number and by time.
+  void bundles_of_steps() {
+    QTemporaryDir folder;
+    const QString base = "serve --model llama3-8b --tp 2 --dp 2 --requests 20 --rate 20 --bundle ";
+    const QString numbers = folder.filePath("numbers"), times = folder.filePath("times");
+    const CliRun run = run_line(base + numbers + " --steps 2:4 --replica 1");
+    QCOMPARE(run.exit_code, 0);
+    QVERIFY2(run.err.contains("3 steps of 2 ranks"), qPrintable(run.err));
+    QVERIFY(run.out.contains("wrote the traces of 2 ranks"));
+    QCOMPARE(run_line("check " + numbers).exit_code, 0);
+    QFile file(numbers + "/manifest.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonArray steps = QJsonDocument::fromJson(file.readAll()).object()["steps"].toArray();
+    QCOMPARE(steps.size(), 3);
+    QCOMPARE(steps[0].toObject()["step"].toInt(), 2);
+    QCOMPARE(steps[0].toObject()["replica"].toInt(), 1);
+    const CliRun json = run_line(base + times + " --steps 0s:200ms --json");
+    QCOMPARE(json.json()["finished"].toInt(), 20);
+    QCOMPARE(run_line("check " + times).exit_code, 0);
+    QVERIFY(run_line(base + times + " --replace").exit_code == 0);
+  }
   // A table of rates, and the largest one within the limits.
   void rates() {
     QTemporaryDir folder;
@@ -143,6 +186,14 @@ class ServeCommandTest : public QObject {
                                    << "--users: users of a closed loop have no rate";
     QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
                                        << "a sweep has no timeline";
+    QTest::newRow("bundle of rates") << "--rates auto --bundle x"
+                                     << "a sweep has no timeline";
+    QTest::newRow("steps without a bundle") << "--steps 0:3"
+                                            << "--steps: there is no bundle";
+    QTest::newRow("no range") << "--bundle x --steps 3"
+                              << "--steps: \"3\" is not a range of steps";
+    QTest::newRow("no replica") << "--bundle x --replica 1"
+                                << "--replica: there is no replica 1";
     QTest::newRow("other engine") << "--engine sglang --max-num-seqs 8"
                                   << "--max-num-seqs: it is a setting of vLLM, and the engine is SGLang";
     QTest::newRow("unknown engine") << "--engine llamacpp"

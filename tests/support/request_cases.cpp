@@ -8,7 +8,7 @@
 namespace shardscape::test {
 
 double LinearClock::seconds(const StepBatch& batch) {
-  int64_t tokens = batch.decode_sequences, context = batch.decode_context;
+  int64_t tokens = batch.decode_sequences + batch.draft_tokens, context = batch.decode_context;
   for (const PrefillChunk& chunk : batch.chunks) {
     tokens += chunk.tokens;
     context += chunk.context + chunk.tokens;

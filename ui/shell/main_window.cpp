@@ -49,6 +49,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
+#include "ui/shell/step_export.h"
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
@@ -65,7 +66,6 @@
 #include "ui/views/explore/setup_panel.h"
 #include "ui/views/graph/graph_view.h"
 #include "ui/views/memory/memory_view.h"
-#include "ui/views/requests/requests_page.h"
 #include "ui/views/serving/serving_page.h"
 #include "ui/views/timeline/timeline_view.h"
 
@@ -161,7 +161,7 @@ void MainWindow::build() {
   graph_ = new GraphView(state_, tabs_);
   timeline_ = new TimelineView(state_, tabs_, pages_);
   explore_ = new ExploreView(state_, new ServingPage(state_, nullptr, pages_),
-                             new RequestsPage(state_, nullptr, pages_), tabs_);
+                             makeRequestsPage(state_, pages_, job_, this), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   memory_ = new MemoryView(state_, tabs_);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "design/layer_sizes.h"
 #include "memory/estimate.h"
 #include "serving/engine/cache_layers.h"
+#include "serving/engine/step_design.h"
 #include "serving/inference.h"
 
 namespace shardscape {
@@ -183,14 +186,13 @@ void count_blocks(const Storage& storage, size_t stage, const CacheSettings& set
 Design largest_step(const Design& design, const CacheSettings& settings) {
   const int64_t budget = settings.max_num_batched_tokens, sampled = std::min(settings.max_num_seqs, budget);
   // Sequence and context parallelism split every prompt evenly, so fewer and longer prompts fill the budget.
-  const ParallelSpec& p = design.parallel;
-  const int64_t unit = (p.sequence_parallel ? p.tp : 1) * (p.cp > 1 ? 2 * p.cp : 1);
+  int64_t unit = prompt_unit(design);
+  // A prompt has whole blocks of compressed keys.
+  for (const LayerVariant& kind : kinds_with_sizes(design))
+    unit = std::lcm(unit, std::max<int64_t>(1, layer_model(design.model, kind).compress_ratio));
   const int64_t tokens = (budget / sampled + unit - 1) / unit * unit,
                 prompts = std::max<int64_t>(1, budget / tokens);
-  Design out = serving_design(design, Mode::Prefill, p.dp, tokens);
-  out.workload.microbatch = prompts;
-  out.workload.batch = prompts * p.dp;
-  return out;
+  return prompt_design(design, prompts, tokens);
 }
 
 }  // namespace

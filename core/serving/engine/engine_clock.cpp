@@ -4,8 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "model/model_sizes.h"
+#include "performance/op_time.h"
 #include "plan/report.h"
-#include "serving/inference.h"
+#include "serving/engine/step_design.h"
+#include "timing/machine_of.h"
 
 namespace shardscape {
 namespace {
@@ -41,8 +44,7 @@ double between(double low, double high, double share) { return low + (high - low
 EngineClock::EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache)
     : design_(std::move(design)),
       profile_(std::move(profile)),
-      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()),
-      least_(least_batch(design_) / std::max<int64_t>(1, design_.parallel.dp)) {}
+      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()) {}
 
 Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, const EngineProfile& profile,
                                                        std::shared_ptr<PlanCache> cache) {
@@ -51,32 +53,40 @@ Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, con
   return out;
 }
 
-// One microbatch of decode with `sequences` on every replica, or of a prompt.
-Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context) const {
-  Design out = design_;
-  out.workload.mode = mode;
-  const bool decode = mode == Mode::Decode;
-  out.workload.microbatch = decode ? (tokens + least_ - 1) / least_ * least_ : 1;
-  out.workload.batch = out.workload.microbatch * design_.parallel.dp;
-  (decode ? out.workload.context_length : out.workload.seq) = context;
+// So many queries of a sequence read its cache once: as many times the heads share it.
+Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context, int64_t queries) const {
+  if (mode == Mode::Prefill) return prompt_design(design_, 1, context);
+  Design out = decode_design(design_, tokens, context);
+  // Latent attention has as many KV heads as heads, and one latent for all of them.
+  const bool latent = out.model.kv_rank > 0;
+  out.model.heads *= queries;
+  if (latent) out.model.kv_heads *= queries;
+  for (LayerVariant& variant : out.model.variants)
+    for (auto& [row, size] : variant.sizes)
+      if (row == size_row(&ModelSpec::heads) || (latent && row == size_row(&ModelSpec::kv_heads)))
+        size *= queries;
   return out;
 }
 
 std::optional<Problem> EngineClock::check() {
-  for (const Mode mode : {Mode::Decode, Mode::Prefill}) {
-    const auto report = make_report(step_design(mode, 1, kAnyContext), cache_);
+  const auto problem_of = [&](Mode mode, int64_t queries) -> std::optional<Problem> {
+    const auto report = make_report(step_design(mode, 1, kAnyContext, queries), cache_);
     for (const Problem& problem : report->problems)
       if (problem.severity == Severity::Error) return problem;
     if (!report->accelerator)
       return Problem{ProblemCode::UnknownAccelerator, "accelerator",
                      "the accelerator is not in the catalogue, so times are unknown",
                      "the id of an accelerator"};
-  }
-  return std::nullopt;
+    return std::nullopt;
+  };
+  for (const Mode mode : {Mode::Decode, Mode::Prefill})
+    if (auto problem = problem_of(mode, 1)) return problem;
+  machine_ = machine_of(step_design(Mode::Decode, 1, kAnyContext));
+  return profile_.draft_tokens > 0 ? problem_of(Mode::Decode, 1 + profile_.draft_tokens) : std::nullopt;
 }
 
-ForwardSeconds EngineClock::forward(Mode mode, int64_t tokens, int64_t context) const {
-  const auto report = make_report(step_design(mode, tokens, context), cache_);
+ForwardSeconds EngineClock::forward(Mode mode, int64_t tokens, int64_t context, int64_t queries) const {
+  const auto report = make_report(step_design(mode, tokens, context, queries), cache_);
   // A number that the layout does not accept, such as a prompt that cp does not divide, costs nothing: its
   // neighbours on the ladder are accepted, or check() has failed.
   return report->valid() ? forward_seconds(*report) : ForwardSeconds{};
@@ -116,22 +126,55 @@ double EngineClock::head_seconds(int64_t sequences, size_t part) {
   return at.share == 0 ? low : between(low, token_cost(Mode::Decode, at.high).head[part], at.share);
 }
 
-double EngineClock::decode_attention(int64_t sequences, int64_t context, size_t part) {
-  const auto [it, fresh] = decode_attention_.try_emplace({sequences, context});
-  if (fresh) it->second = parts(forward(Mode::Decode, sequences, context), &ForwardSeconds::Stage::attention);
+double EngineClock::decode_attention(int64_t sequences, int64_t context, int64_t queries, size_t part) {
+  const auto [it, fresh] = decode_attention_.try_emplace({sequences, context, queries});
+  if (fresh)
+    it->second = parts(forward(Mode::Decode, sequences, context, queries), &ForwardSeconds::Stage::attention);
   return it->second[part];
 }
 
-double EngineClock::decode_attention_seconds(int64_t sequences, int64_t contexts, size_t part) {
+double EngineClock::decode_attention_seconds(int64_t sequences, int64_t contexts, int64_t queries,
+                                             size_t part) {
   if (sequences == 0) return 0;
   const Rung of = rung(static_cast<double>(sequences), 1, false),
              at = rung(static_cast<double>(contexts) / static_cast<double>(sequences), kLeastContext, false);
   const auto along = [&](int64_t n) {
-    const double low = decode_attention(n, at.low, part);
-    return at.share == 0 ? low : between(low, decode_attention(n, at.high, part), at.share);
+    const double low = decode_attention(n, at.low, queries, part);
+    return at.share == 0 ? low : between(low, decode_attention(n, at.high, queries, part), at.share);
   };
   const double low = along(of.low);
   return of.share == 0 ? low : between(low, along(of.high), of.share);
+}
+
+// Sequences whose draft is cut by the budget lie between one query and all.
+double EngineClock::verification_attention_seconds(const StepBatch& batch, size_t part) {
+  const int64_t sequences = batch.decode_sequences, most = profile_.draft_tokens * sequences;
+  const double one = decode_attention_seconds(sequences, batch.decode_context, 1, part);
+  if (batch.draft_tokens == 0 || most == 0) return one;
+  const double all = decode_attention_seconds(sequences, batch.decode_context, 1 + profile_.draft_tokens,
+                                              part);
+  return between(one, all, static_cast<double>(batch.draft_tokens) / static_cast<double>(most));
+}
+
+double EngineClock::draft_seconds(const StepBatch& batch, int64_t tokens, double verified) {
+  const int64_t sequences = batch.sampled;
+  if (!profile_.draft_module || sequences == 0) return 0;
+  const auto layers = static_cast<double>(design_.model.layers),
+             passes = static_cast<double>(profile_.draft_tokens);
+  const DType type = design_.workload.dtype;
+  const auto joined = [&](int64_t rows) {
+    return matmul_seconds(machine_, {1, rows, design_.model.hidden, 2 * design_.model.hidden, type, type});
+  };
+  int64_t contexts = batch.decode_context;
+  for (const PrefillChunk& chunk : batch.chunks) contexts += chunk.context + chunk.tokens;
+  const int64_t all = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
+  contexts = contexts * sequences / all;
+  const double first = verified / layers + joined(tokens);
+  const double further = (token_seconds(Mode::Decode, profile_.padded(sequences), kAllStages) +
+                          decode_attention_seconds(sequences, contexts, 1, kAllStages)) /
+                             layers +
+                         joined(sequences);
+  return first + (passes - 1) * further + passes * head_seconds(sequences, kAllStages);
 }
 
 double EngineClock::prompt_attention(int64_t tokens, size_t part) {
@@ -152,31 +195,49 @@ double EngineClock::prompt_attention_seconds(int64_t tokens, size_t part) {
   return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
 }
 
-double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+EngineClock::Tokens EngineClock::tokens_of(const StepBatch& batch) const {
   int64_t prompt = 0;
-  double attention = decode_attention_seconds(batch.decode_sequences, batch.decode_context, part);
-  for (const PrefillChunk& chunk : batch.chunks) {
-    prompt += chunk.tokens;
+  for (const PrefillChunk& chunk : batch.chunks) prompt += chunk.tokens;
+  const int64_t all = batch.decode_sequences + batch.draft_tokens + prompt;
+  return {prompt, prompt == 0 ? profile_.padded(all) : all,
+          static_cast<double>(prompt) / static_cast<double>(all)};
+}
+
+ForwardSeconds::Stage EngineClock::kernel_seconds(const StepBatch& batch, size_t part) {
+  const Tokens of = tokens_of(batch);
+  double attention = verification_attention_seconds(batch, part);
+  for (const PrefillChunk& chunk : batch.chunks)
     attention += prompt_attention_seconds(chunk.context + chunk.tokens, part) -
                  prompt_attention_seconds(chunk.context, part);
+  if (of.prompt > 0) attention += prompt_attention(kLeastPrompt, part);
+  double tokens = 0;
+  if (of.share < 1) tokens += (1 - of.share) * token_seconds(Mode::Decode, of.computed, part);
+  if (of.share > 0) tokens += of.share * token_seconds(Mode::Prefill, of.computed, part);
+  return {tokens, attention, head_seconds(batch.sampled + batch.draft_tokens, part)};
+}
+
+ForwardSeconds EngineClock::kernel_seconds(const StepBatch& batch) {
+  ForwardSeconds out;
+  for (size_t stage = 1; stage <= static_cast<size_t>(design_.parallel.pp); ++stage)
+    out.stages.push_back(kernel_seconds(batch, stage));
+  out.messages = std::max(0.0, kernel_seconds(batch, kAllStages).tokens - out.tokens());
+  return out;
+}
+
+double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+  const ForwardSeconds::Stage seconds = kernel_seconds(batch, part);
+  double kernels = seconds.tokens + seconds.attention + seconds.head;
+  const Tokens of = tokens_of(batch);
+  const auto stages = static_cast<double>(part == kAllStages ? 1 : design_.parallel.pp);
+  // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
+  if (of.prompt > 0 && (profile_.captured.empty() || of.computed > profile_.captured.back())) {
+    const int64_t at = rung(static_cast<double>(of.computed), kLeastPrompt, true).low;
+    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
   }
-  if (prompt > 0) attention += prompt_attention(kLeastPrompt, part);
-  const int64_t decode = batch.decode_sequences, all = decode + prompt;
-  const int64_t tokens = prompt == 0 ? profile_.padded(all) : all;
-  const double share = static_cast<double>(prompt) / static_cast<double>(all);
-  double kernels = attention + head_seconds(batch.sampled, part);
-  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens, part);
-  if (share > 0) {
-    kernels += share * token_seconds(Mode::Prefill, tokens, part);
-    // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
-    if (profile_.captured.empty() || tokens > profile_.captured.back()) {
-      const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
-      const double stages = part == kAllStages ? 1 : static_cast<double>(design_.parallel.pp);
-      kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
-    }
-  }
-  return kernels + profile_.step_seconds +
-         profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
+  const bool last = part == kAllStages || part == static_cast<size_t>(design_.parallel.pp);
+  if (last) kernels += draft_seconds(batch, of.computed, stages * (seconds.tokens + seconds.attention));
+  const auto sequences = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
+  return kernels + profile_.step_seconds + profile_.sequence_seconds * static_cast<double>(sequences);
 }
 
 double EngineClock::bottleneck_seconds(const StepBatch& batch) {

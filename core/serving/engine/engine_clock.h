@@ -14,6 +14,15 @@
 //   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
 //   kernel computes all chunks of a step.
 //
+// Speculative decoding: a step verifies all draft tokens in one forward. Kernels other than attention run on
+// all tokens, and the head on each of them. Attention reads the cache of a sequence once for all its queries:
+// 1 + k queries of H heads cost as much as one query of (1 + k) H heads with the same KV heads. The draft
+// module runs k passes (vLLM, v1/spec_decode/eagle.py, propose): the first on all tokens of the step, the
+// others on one token of each sequence that samples. A pass is a layer of the model, the product that joins
+// the embedding with the hidden state (2 D x D, on every rank), and the head (EAGLE: Li et al., ICML 2024,
+// section 3.1; MTP: DeepSeek-V3, arXiv 2412.19437, section 2.2). A layer costs the mean of the layers of the
+// model. The module belongs to the last stage of a pipeline.
+//
 // Pipeline: the seconds of a step are those of all stages and of the messages between them. The slowest stage
 // is put together from the same designs; messages overlap with the work of a stage.
 //
@@ -23,9 +32,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "performance/machine.h"
 #include "serving/engine/engine_profile.h"
 #include "serving/engine/forward_seconds.h"
 #include "serving/requests/step_clock.h"
@@ -40,6 +51,15 @@ class EngineClock final : public StepClock {
                                                    std::shared_ptr<PlanCache> cache = {});
   double seconds(const StepBatch& batch) override { return part_seconds(batch, kAllStages); }
   double bottleneck_seconds(const StepBatch& batch) override;
+  // The kernels of a step alone: without the host, and without waits for launches. `kernels` is not set.
+  ForwardSeconds kernel_seconds(const StepBatch& batch);
+  // Tokens that the kernels of a step compute: those of prompts, and all with the padding of a recorded
+  // graph.
+  struct Tokens {
+    int64_t prompt = 0, computed = 0;
+    double share = 0;  // of prompts, without padding
+  };
+  Tokens tokens_of(const StepBatch& batch) const;
 
  private:
   // The part of a step that a function is about: all stages, or one stage from 1 on.
@@ -47,9 +67,10 @@ class EngineClock final : public StepClock {
   using Parts = std::vector<double>;  // of all stages, and of each stage
   EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache);
   std::optional<Problem> check();
-  // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens.
-  Design step_design(Mode mode, int64_t sequences, int64_t context) const;
-  ForwardSeconds forward(Mode mode, int64_t sequences, int64_t context) const;
+  // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens. Its
+  // attention has the heads of so many queries of a sequence.
+  Design step_design(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
+  ForwardSeconds forward(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
 
   // At a point of a ladder; computed once.
   struct TokenCost {
@@ -57,22 +78,26 @@ class EngineClock final : public StepClock {
     double kernels = 0;  // number of launches, over all stages
   };
   const TokenCost& token_cost(Mode mode, int64_t tokens);
-  double decode_attention(int64_t sequences, int64_t context, size_t part);
+  double decode_attention(int64_t sequences, int64_t context, int64_t queries, size_t part);
   double prompt_attention(int64_t tokens, size_t part);
   // Between the points.
   double token_seconds(Mode mode, int64_t tokens, size_t part);
   double head_seconds(int64_t sequences, size_t part);
-  double decode_attention_seconds(int64_t sequences, int64_t contexts, size_t part);
+  double decode_attention_seconds(int64_t sequences, int64_t contexts, int64_t queries, size_t part);
+  double verification_attention_seconds(const StepBatch& batch, size_t part);
   double prompt_attention_seconds(int64_t tokens, size_t part);
+  // Of the draft module. verified: seconds of the step in all stages without the head; tokens: of the step.
+  double draft_seconds(const StepBatch& batch, int64_t tokens, double verified);
+  ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
   double part_seconds(const StepBatch& batch, size_t part);
   Parts parts(const ForwardSeconds& forward, double ForwardSeconds::Stage::*of) const;
 
   Design design_;
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
-  int64_t least_ = 1;                       // steps of decode have a multiple of so many sequences
-  std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
-  std::map<std::pair<int64_t, int64_t>, Parts> decode_attention_;
+  Machine machine_;
+  std::map<int64_t, TokenCost> tokens_[2];                                   // of prefill and of decode
+  std::map<std::tuple<int64_t, int64_t, int64_t>, Parts> decode_attention_;  // sequences, context, queries
   std::map<int64_t, Parts> prompt_attention_;
 };
 

@@ -21,8 +21,8 @@ double number_or_zero(const JsonFile& file, const json& entry, const char* key) 
 }
 
 EngineProfile read_entry(const JsonFile& file, const json& entry) {
-  file.only(entry,
-            {"engine", "family", "version", "step_ms", "sequence_us", "launch_us", "request_ms", "source"});
+  file.only(entry, {"engine", "family", "version", "step_ms", "sequence_us", "launch_us", "draft_ms",
+                    "request_ms", "source"});
   EngineProfile out;
   out.engine = file.text(entry, "engine");
   out.family = file.text(entry, "family");
@@ -107,11 +107,14 @@ int64_t EngineProfile::padded(int64_t tokens) const {
   return at == captured.end() ? tokens : *at;
 }
 
-std::vector<int64_t> vllm_captured_sizes(int64_t most) {
+std::vector<int64_t> vllm_captured_sizes(int64_t most, int64_t sequence_tokens) {
   std::vector<int64_t> out;
-  for (int64_t size : {1, 2, 4})
-    if (size <= most) out.push_back(size);
-  for (int64_t size = 8; size <= most; size += size < 256 ? 8 : 16) out.push_back(size);
+  const auto add = [&](int64_t size) {
+    const int64_t rounded = (size + sequence_tokens - 1) / sequence_tokens * sequence_tokens;
+    if (rounded <= most && (out.empty() || rounded > out.back())) out.push_back(rounded);
+  };
+  for (const int64_t size : {1, 2, 4}) add(size);
+  for (int64_t size = 8; size <= most; size += size < 256 ? 8 : 16) add(size);
   return out;
 }
 

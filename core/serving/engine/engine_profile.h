@@ -34,6 +34,10 @@ struct EngineProfile {
   // Steps without chunks of prompts replay a graph that was recorded for the next larger of these numbers of
   // tokens; larger steps are not padded. Ascending.
   std::vector<int64_t> captured;
+  // Speculative decoding: tokens that a draft proposes for each sequence of a step, and whether a layer and
+  // the head of the model compute them, one pass for each token (MTP, EAGLE).
+  int64_t draft_tokens = 0;
+  bool draft_module = false;
   int64_t padded(int64_t tokens) const;
 };
 
@@ -47,7 +51,8 @@ const std::vector<EngineProfile>& engine_profiles();
 const std::vector<Problem>& engine_profile_problems();
 
 // The sizes that vLLM records up to `most` tokens: 1, 2, 4, multiples of 8 below 256, multiples of 16 from
-// there on (vllm/config, _set_cudagraph_sizes).
-std::vector<int64_t> vllm_captured_sizes(int64_t most);
+// there on (vllm/config, _set_cudagraph_sizes). With speculative decoding they are rounded up to multiples of
+// the tokens of a sequence (adjust_cudagraph_sizes_for_spec_decode).
+std::vector<int64_t> vllm_captured_sizes(int64_t most, int64_t sequence_tokens = 1);
 
 }  // namespace shardscape

@@ -7,11 +7,11 @@
 namespace shardscape {
 namespace {
 
-void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t tokens) {
+void add_gap(std::vector<TokenGap>& gaps, double seconds, int64_t chunks) {
   if (!gaps.empty() && gaps.back().seconds == seconds)
-    gaps.back().tokens += tokens;
+    gaps.back().chunks += chunks;
   else
-    gaps.push_back({seconds, tokens});
+    gaps.push_back({seconds, chunks});
 }
 
 }  // namespace
@@ -118,28 +118,32 @@ void Engine::start_step(double now, EngineLog& log) {
     flight.scheduled[k] = member.scheduled;
     if (!member.scheduled) continue;
     member.scheduler->set_end(end);
-    record(member, first_replica_ + static_cast<int32_t>(k), {begin, seconds}, busy, log);
+    record(member, first_replica_ + static_cast<int32_t>(k), begin, seconds, busy, log);
     std::swap(flight.ending[k], member.step.ending);
   }
   ++flying_;
 }
 
 // Writes the times of a replica's tokens, and its part of the step.
-void Engine::record(const Member& member, int32_t replica, const StepRecord& times, double busy,
+void Engine::record(const Member& member, int32_t replica, double begin, double seconds, double busy,
                     EngineLog& log) {
   const ScheduledStep& step = member.step;
-  const double end = times.begin + times.seconds;
+  const double end = begin + seconds;
   for (const ScheduledStep::Continued& of : step.continued) add_gap(log.gaps, end - of.since, of.sequences);
   for (const int32_t request : step.first) records_[static_cast<size_t>(request)].first_token = end;
   for (const int32_t request : step.ending) records_[static_cast<size_t>(request)].last_token = end;
   const int64_t blocks = member.scheduler->cache().in_use;
+  log.drafts.add(step.drafts);
   ++log.step_count;
   log.busy_seconds += busy;
   log.block_seconds += static_cast<double>(blocks) * busy;
-  if (log.keep_steps)
-    log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
-                         static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
-                         static_cast<int32_t>(member.scheduler->running())});
+  if (!log.keep_steps) return;
+  log.steps.push_back({begin, seconds, step.decode_context, replica,
+                       static_cast<int32_t>(step.prefill_tokens), static_cast<int32_t>(step.decode_sequences),
+                       static_cast<int32_t>(blocks), static_cast<int32_t>(member.scheduler->running()),
+                       static_cast<int32_t>(step.batch().sampled), static_cast<int32_t>(step.draft_tokens),
+                       static_cast<uint32_t>(log.chunks.size())});
+  log.chunks.insert(log.chunks.end(), step.chunks.begin(), step.chunks.end());
 }
 
 }  // namespace shardscape

@@ -14,8 +14,10 @@ namespace shardscape {
 // What engines write during a run.
 struct EngineLog {
   bool keep_steps = true;
-  std::vector<StepRecord> steps;  // if kept, in the order in which they are scheduled
-  std::vector<TokenGap> gaps;     // of all output tokens except the first ones
+  std::vector<StepRecord> steps;     // if kept, in the order in which they are scheduled
+  std::vector<PrefillChunk> chunks;  // of the kept steps, in their order
+  std::vector<TokenGap> gaps;        // before all chunks of tokens except the first ones
+  DraftCounts drafts;
   std::vector<int32_t> finished;  // requests whose last token arrived; the caller empties it
   int64_t step_count = 0;
   double busy_seconds = 0;   // of the slowest stage in all steps
@@ -76,7 +78,8 @@ class Engine {
   void fill(double now, EngineLog& log);
   bool schedule(double now);
   void start_step(double now, EngineLog& log);
-  void record(const Member& member, int32_t replica, const StepRecord& times, double busy, EngineLog& log);
+  void record(const Member& member, int32_t replica, double begin, double seconds, double busy,
+              EngineLog& log);
 
   std::span<RequestRecord> records_;
   StepClock* clock_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -51,7 +52,62 @@ Problem number_problem(const char* name, double value, const char* accepted) {
   return {ProblemCode::EngineSettingInvalid, name, "the value is " + significant(value), accepted};
 }
 
+std::optional<Problem> check_speculation(const EngineSettings& settings) {
+  const SpeculativeSettings& s = settings.speculation;
+  if (s.method == SpeculativeMethod::None) return std::nullopt;
+  const auto problem = [](const char* where, std::string what, std::string accepted) {
+    return Problem(ProblemCode::EngineSettingInvalid, where, std::move(what), std::move(accepted));
+  };
+  const int64_t tokens = s.num_speculative_tokens;
+  if (tokens < 1 || tokens > kMostSpeculativeTokens)
+    return problem("num_speculative_tokens", "the value is " + grouped(tokens),
+                   "1 to " + grouped(kMostSpeculativeTokens));
+  const auto given = static_cast<int64_t>(s.acceptance.size());
+  if (given != 1 && given != tokens)
+    return problem("acceptance_per_position",
+                   grouped(given) + " rates for " + grouped(tokens) + " speculative tokens",
+                   "one rate, or one for each speculative token");
+  double before = 1;
+  for (const double rate : s.acceptance) {
+    if (!(rate >= 0 && rate <= 1))
+      return problem("acceptance_per_position", "the value is " + significant(rate), "shares from 0 to 1");
+    if (rate > before)
+      return problem("acceptance_per_position", significant(rate) + " follows " + significant(before),
+                     "falling rates, because a token is accepted only after all before it");
+    before = rate;
+  }
+  if (settings.engine == EngineKind::Sglang && settings.sglang.enable_mixed_chunk)
+    return problem("enable_mixed_chunk", "SGLang mixes no chunks with speculative decoding", "false");
+  if (settings.engine == EngineKind::Trtllm && settings.trtllm.max_num_tokens <= tokens)
+    return problem("max_num_tokens", "a sequence with its draft needs " + grouped(tokens + 1) + " tokens",
+                   "at least " + grouped(tokens + 1));
+  return std::nullopt;
+}
+
 }  // namespace
+
+int64_t draft_tokens(const SpeculativeSettings& settings) {
+  return settings.method == SpeculativeMethod::None ? 0 : settings.num_speculative_tokens;
+}
+
+int64_t lookahead_tokens(const SpeculativeSettings& settings) {
+  switch (settings.method) {
+    case SpeculativeMethod::Mtp:
+    case SpeculativeMethod::Eagle: return settings.num_speculative_tokens;
+    case SpeculativeMethod::None:
+    case SpeculativeMethod::Ngram: break;
+  }
+  return 0;
+}
+
+std::vector<double> acceptance_rates(const SpeculativeSettings& settings) {
+  const auto tokens = static_cast<size_t>(draft_tokens(settings));
+  if (settings.acceptance.size() == tokens) return settings.acceptance;
+  std::vector<double> out(tokens);
+  double rate = 1;
+  for (double& of : out) of = rate *= settings.acceptance.front();
+  return out;
+}
 
 const char* engine_name(EngineKind kind) {
   switch (kind) {
@@ -80,7 +136,7 @@ std::optional<Problem> check_settings(const EngineSettings& settings) {
       break;
     case EngineKind::Trtllm: break;
   }
-  return std::nullopt;
+  return check_speculation(settings);
 }
 
 int64_t allocated_blocks(const EngineSettings& settings) {

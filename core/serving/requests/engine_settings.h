@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/problem.h"
 #include "serving/requests/cache_layout.h"
@@ -58,6 +59,32 @@ struct TrtllmSettings {
   friend bool operator==(const TrtllmSettings&, const TrtllmSettings&) = default;
 };
 
+// Speculative decoding, of all engines. The methods have the names of vLLM (vllm/config/speculative.py).
+enum class SpeculativeMethod : uint8_t {
+  None,
+  Mtp,    // the module for multi-token prediction of the model
+  Eagle,  // a layer that is trained for the model: EAGLE, EAGLE-3
+  Ngram,  // tokens that followed the last ones earlier in the text; no computation
+};
+inline constexpr int64_t kMostSpeculativeTokens = 16;
+struct SpeculativeSettings {
+  SpeculativeMethod method = SpeculativeMethod::None;
+  int64_t num_speculative_tokens = 1;  // draft tokens of a sequence in each step
+  // Share of the drafts whose token is accepted, for each position. A single rate is that of the first token;
+  // every further token is then accepted with the same probability, given those before it.
+  std::vector<double> acceptance{0.7};
+  int64_t seed = 0;  // of the draws
+  friend bool operator==(const SpeculativeSettings&, const SpeculativeSettings&) = default;
+};
+// Rates of the positions (speculation.h); empty without speculative decoding. The settings are valid.
+std::vector<double> acceptance_rates(const SpeculativeSettings& settings);
+// Draft tokens of a sequence in each step; 0 without speculative decoding.
+int64_t draft_tokens(const SpeculativeSettings& settings);
+// Slots of the cache that the module which proposes the tokens takes for each sequence (vLLM,
+// v1/core/sched/scheduler.py, num_lookahead_tokens; SGLang, managers/scheduler.py,
+// decode_mem_cache_buf_multiplier). 0 for n-grams.
+int64_t lookahead_tokens(const SpeculativeSettings& settings);
+
 // Values without a struct belong to vLLM V1 (vllm/config/scheduler.py, cache.py). max_num_batched_tokens and
 // max_num_seqs are the defaults of EngineArgs for small GPUs; API servers on GPUs with 70 GiB or more use
 // 8,192 and 1,024.
@@ -81,6 +108,7 @@ struct EngineSettings {
   bool async_scheduling = true;
   SglangSettings sglang;
   TrtllmSettings trtllm;
+  SpeculativeSettings speculation;
   // The layout of the engine, for all kinds.
   int32_t pipeline_stages = 1;  // as many steps are in flight
   int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace shardscape {
 
@@ -31,17 +32,33 @@ struct RequestRecord {
 
 struct StepRecord {
   double begin = 0, seconds = 0;
+  int64_t decode_context = 0;  // sum over the decode sequences, including the new token
   int32_t replica = 0;
   int32_t prefill_tokens = 0;
   int32_t decode_sequences = 0;
-  int32_t blocks = 0;   // in use
-  int32_t running = 0;  // sequences that have started and not ended, at most max_num_seqs
+  int32_t blocks = 0;        // in use
+  int32_t running = 0;       // sequences that have started and not ended, at most max_num_seqs
+  int32_t sampled = 0;       // sequences that get an output token
+  int32_t draft_tokens = 0;  // of the decode sequences, in addition to one token of each
+  // The first chunk of the step in RequestSimulation::chunks; the chunks end where those of the next step
+  // begin.
+  uint32_t first_chunk = 0;
 };
 
-// Equal times between consecutive tokens of several sequences.
+// Equal times between consecutive chunks of several answers. All tokens of an answer that a step yields
+// arrive in one chunk: one token, or with speculative decoding several.
 struct TokenGap {
   double seconds = 0;
-  int64_t tokens = 0;  // that come after the gap
+  int64_t chunks = 0;  // that come after the gap
+};
+
+// Drafts of speculative decoding that were verified, counted as vLLM does (v1/spec_decode/metrics.py):
+// tokens beyond the end of an answer are included.
+struct DraftCounts {
+  int64_t drafts = 0;             // sequences x steps with at least one draft token
+  std::vector<int64_t> accepted;  // how many drafts were accepted up to each position
+  void add(int64_t tokens);       // a draft, so many of whose tokens are accepted
+  void add(const DraftCounts& other);
 };
 
 }  // namespace shardscape

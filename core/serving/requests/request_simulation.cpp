@@ -201,7 +201,9 @@ class Simulator {
     RequestSimulation out;
     out.requests = std::move(records_);
     out.steps = std::move(log_.steps);
+    out.chunks = std::move(log_.chunks);
     out.gaps = std::move(log_.gaps);
+    out.drafts = std::move(log_.drafts);
     out.step_count = log_.step_count;
     out.seconds = last_time_;
     out.busy_seconds = log_.busy_seconds;
@@ -233,6 +235,14 @@ class Simulator {
 };
 
 }  // namespace
+
+StepBatch batch_of(const RequestSimulation& simulation, size_t step) {
+  const StepRecord& of = simulation.steps.at(step);
+  const size_t end = step + 1 < simulation.steps.size() ? simulation.steps[step + 1].first_chunk
+                                                        : simulation.chunks.size();
+  return {of.decode_sequences, of.decode_context,
+          std::span(simulation.chunks).subspan(of.first_chunk, end - of.first_chunk), of.sampled};
+}
 
 Result<RequestSimulation> simulate_requests(const Workload& workload, const ServiceSetup& setup,
                                             StepClock& clock, std::stop_token stop) {

@@ -32,7 +32,9 @@ struct ServiceSetup {
 struct RequestSimulation {
   std::vector<RequestRecord> requests;  // as in the workload; every one has an end
   std::vector<StepRecord> steps;
+  std::vector<PrefillChunk> chunks;  // prompt tokens that the steps compute, step by step
   std::vector<TokenGap> gaps;
+  DraftCounts drafts;
   int64_t step_count = 0;
   double seconds = 0;         // from the start to the last token
   double busy_seconds = 0;    // of steps, over all replicas; in a pipeline of the slowest stage
@@ -41,6 +43,9 @@ struct RequestSimulation {
   int64_t peak_blocks = 0;    // of the fullest replica
   int64_t usable_blocks = 0;  // of a replica; 0: endless
 };
+
+// The sequences of a step that was kept. The chunks belong to the simulation.
+StepBatch batch_of(const RequestSimulation& simulation, size_t step);
 
 // Events are arrivals and ends of steps. An arrival at the end of a step joins before the engine schedules.
 // A turn arrives its thinking time after the last token of its parent. A user of a closed loop sends the next

@@ -41,7 +41,7 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
                              [](const Decision& d, double time) { return d.time < time; });
   for (; at != all.end() && at->time < record.scheduled; ++at) {
     const StepRecord& step = *at->step;
-    const int64_t tokens = int64_t{step.prefill_tokens} + step.decode_sequences;
+    const int64_t tokens = int64_t{step.prefill_tokens} + step.decode_sequences + step.draft_tokens;
     ++out.steps;
     out.most_running = std::max<int64_t>(out.most_running, step.running);
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);

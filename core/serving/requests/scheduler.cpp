@@ -1,5 +1,7 @@
 #include "serving/requests/scheduler.h"
 
+#include <algorithm>
+
 #include "serving/requests/sglang_scheduler.h"
 #include "serving/requests/trtllm_scheduler.h"
 #include "serving/requests/vllm_scheduler.h"
@@ -28,11 +30,24 @@ void ScheduledStep::continue_since(double since, int64_t sequences) {
 }
 
 void ScheduledStep::clear() {
-  decode_sequences = decode_context = prefill_tokens = continued_sequences = 0;
+  decode_sequences = decode_context = prefill_tokens = draft_tokens = continued_sequences = 0;
   chunks.clear();
   first.clear();
   continued.clear();
   ending.clear();
+  drafts.drafts = 0;
+  drafts.accepted.clear();
+}
+
+int64_t ScheduledStep::decode(const Speculation& speculation, int32_t request, int64_t computed,
+                              int64_t tokens, int64_t left) {
+  ++decode_sequences;
+  decode_context += computed + tokens;
+  if (tokens == 1) return 1;
+  draft_tokens += tokens - 1;
+  const int64_t accepted = speculation.accepted(request, computed, tokens - 1);
+  drafts.add(accepted);
+  return std::min(1 + accepted, left);
 }
 
 std::unique_ptr<Scheduler> make_scheduler(const EngineSettings& settings, const Workload& workload,
@@ -50,19 +65,22 @@ RequestEnd refusal(const EngineSettings& settings, const Request& request) {
   if (tokens > longest_sequence(settings)) return RequestEnd::LongerThanModel;
   // Tokens that must fit into the cache, and tokens that one step must be able to compute.
   int64_t stored = 0, step = 0, budget = 0;
+  const int64_t drafts = draft_tokens(settings.speculation) + lookahead_tokens(settings.speculation);
   switch (settings.engine) {
     case EngineKind::Vllm:
-      stored = tokens - 1;  // the last token of the answer is not computed
+      // The last token of the answer is not computed. A draft takes slots, too.
+      stored = std::min(tokens - 1 + drafts, settings.max_model_len);
       // A preempted request computes its answer again.
       step = settings.enable_chunked_prefill ? 0 : tokens - 1;
       budget = settings.max_num_batched_tokens;
       break;
     case EngineKind::Sglang:
-      stored = tokens + 2;  // admission keeps one token free, and demands more than it needs
+      // Admission keeps one token free, and demands more than it needs.
+      stored = tokens + 2 + drafts;
       break;
     case EngineKind::Trtllm: {
       const TrtllmSettings& s = settings.trtllm;
-      stored = tokens;
+      stored = tokens + draft_tokens(settings.speculation);
       const bool pauses = s.capacity_scheduler_policy == CapacityPolicy::MaxUtilization;
       step = s.enable_chunked_context ? 0 : pauses ? tokens - 1 : request.prompt;
       budget = s.max_num_tokens;
@@ -70,8 +88,8 @@ RequestEnd refusal(const EngineSettings& settings, const Request& request) {
     }
   }
   const int64_t block = cache_block_size(settings), usable = cache_blocks(settings);
-  const int64_t most = settings.layout.most_blocks((stored + block - 1) / block, most_step_tokens(settings),
-                                                   block);
+  const int64_t most = settings.layout.most_blocks((stored + block - 1) / block,
+                                                   most_step_tokens(settings) + drafts, block);
   if (usable > 0 && most > usable) return RequestEnd::LargerThanCache;
   if (step > budget) return RequestEnd::LargerThanBudget;
   return RequestEnd::Pending;

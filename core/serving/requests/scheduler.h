@@ -10,28 +10,35 @@
 #include "serving/requests/engine_settings.h"
 #include "serving/requests/request.h"
 #include "serving/requests/request_record.h"
+#include "serving/requests/speculation.h"
 #include "serving/requests/step_clock.h"
 
 namespace shardscape {
 
 // One step as the scheduler decided it. The vectors keep their memory from step to step.
 struct ScheduledStep {
-  // Sequences that get a token, and when they got their previous one.
+  // Sequences that get tokens, and when they got their previous ones.
   struct Continued {
     double since = 0;
     int64_t sequences = 0;
   };
   int64_t decode_sequences = 0, decode_context = 0, prefill_tokens = 0;
+  int64_t draft_tokens = 0;  // of the decode sequences
   std::vector<PrefillChunk> chunks;
   std::vector<int32_t> first;  // requests that get their first token
   std::vector<Continued> continued;
   int64_t continued_sequences = 0;  // in `continued`
   std::vector<int32_t> ending;      // requests that get their last token
+  DraftCounts drafts;
 
   StepBatch batch() const {
     return {decode_sequences, decode_context, chunks,
-            continued_sequences + static_cast<int64_t>(first.size())};
+            continued_sequences + static_cast<int64_t>(first.size()), draft_tokens};
   }
+  // Adds a decode sequence that computes `tokens` tokens after `computed` others. Returns how many tokens it
+  // gets: one and the accepted ones, but at most `left`.
+  int64_t decode(const Speculation& speculation, int32_t request, int64_t computed, int64_t tokens,
+                 int64_t left);
   void continue_since(double since, int64_t sequences);
   bool empty() const { return decode_sequences == 0 && chunks.empty(); }
   void clear();

@@ -4,9 +4,11 @@
 
 namespace shardscape {
 
-SequenceTable::SequenceTable(const Workload& workload, std::span<RequestRecord> records)
+SequenceTable::SequenceTable(const EngineSettings& settings, const Workload& workload,
+                             std::span<RequestRecord> records)
     : workload_(&workload),
       records_(records),
+      speculation_(settings),
       sequence_of_(workload.requests.size(), -1),
       sampled_(workload.requests.size(), 0) {}
 
@@ -62,8 +64,7 @@ void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& ste
     step.prefill_tokens += tokens;
     if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
   } else {
-    ++step.decode_sequences;
-    step.decode_context += s.computed + 1;
+    tokens = step.decode(speculation_, s.request, s.computed, tokens, s.total - 1 - s.computed);
   }
   s.computed += static_cast<int32_t>(tokens);
   ++s.in_flight;

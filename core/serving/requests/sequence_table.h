@@ -36,7 +36,7 @@ class SequenceTable {
     bool prompt = false;  // a chunk
   };
   // All references outlive the table.
-  SequenceTable(const Workload& workload, std::span<RequestRecord> records);
+  SequenceTable(const EngineSettings& settings, const Workload& workload, std::span<RequestRecord> records);
 
   Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
   const Sequence& at(int32_t sequence) const { return sequences_[static_cast<size_t>(sequence)]; }
@@ -50,7 +50,8 @@ class SequenceTable {
   void remove(int32_t sequence);
   // The first chunk is scheduled; `cached` tokens are in the cache.
   void start(int32_t sequence, int32_t cached, double now);
-  // Adds tokens of a sequence to a step: a chunk of its prompt, or a new token.
+  const Speculation& speculation() const { return speculation_; }
+  // Adds tokens of a sequence to a step: a chunk of its prompt, or its last token with draft tokens.
   void compute(int32_t sequence, int64_t tokens, ScheduledStep& step);
   // The sequence computes its prompt and its answer again. Tokens in flight count as part of the answer.
   void preempt(int32_t sequence);
@@ -64,6 +65,7 @@ class SequenceTable {
  private:
   const Workload* workload_;
   std::span<RequestRecord> records_;
+  Speculation speculation_;
   std::vector<Sequence> sequences_;
   std::vector<int32_t> free_;
   std::vector<int32_t> sequence_of_;  // of each request; -1: none

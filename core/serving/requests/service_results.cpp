@@ -44,12 +44,12 @@ Distribution distribution(std::vector<TokenGap> gaps) {
   double sum = 0;
   int64_t count = 0;
   for (TokenGap& gap : gaps) {
-    sum += gap.seconds * static_cast<double>(gap.tokens);
-    gap.tokens = count += gap.tokens;  // from here: gaps up to this length
+    sum += gap.seconds * static_cast<double>(gap.chunks);
+    gap.chunks = count += gap.chunks;  // from here: gaps up to this length
   }
   return summary(count, sum, [&](int64_t i) {
     return std::upper_bound(gaps.begin(), gaps.end(), i,
-                            [](int64_t place, const TokenGap& gap) { return place < gap.tokens; })
+                            [](int64_t place, const TokenGap& gap) { return place < gap.chunks; })
         ->seconds;
   });
 }
@@ -94,6 +94,14 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
     const auto usable = static_cast<double>(simulation.usable_blocks);
     out.mean_cache = simulation.mean_blocks / usable;
     out.peak_cache = static_cast<double>(simulation.peak_blocks) / usable;
+  }
+  if (const DraftCounts& drafts = simulation.drafts; drafts.drafts > 0) {
+    out.acceptance_length = 1;
+    for (const int64_t accepted : drafts.accepted) {
+      const double share = static_cast<double>(accepted) / static_cast<double>(drafts.drafts);
+      out.acceptance_per_position.push_back(share);
+      out.acceptance_length += share;
+    }
   }
   out.ttft = distribution(std::move(ttft));
   out.tpot = distribution(std::move(tpot));

@@ -16,7 +16,7 @@ struct Distribution {
   double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0;
 };
 Distribution distribution(std::vector<double> values);
-Distribution distribution(std::vector<TokenGap> gaps);  // every gap counts once per token
+Distribution distribution(std::vector<TokenGap> gaps);  // every gap counts once per chunk
 
 // Seconds that a request may take.
 struct RequestLimits {
@@ -29,7 +29,9 @@ struct RequestLimits {
 //   TTFT      first token - arrival
 //   E2E       last token - arrival
 //   TPOT      (E2E - TTFT) / (output - 1), of requests with at least two output tokens
-//   ITL       gap between two consecutive tokens of a request; every gap counts
+//   ITL       gap between two consecutive tokens of a request; every gap counts. With speculative decoding
+//   the
+//             tokens of a step arrive in one chunk, and the gaps between chunks count.
 //   queueing  first scheduled chunk - arrival
 // Rates are per second between the first arrival and the last token.
 struct ServiceResults {
@@ -39,6 +41,10 @@ struct ServiceResults {
   double requests_per_second = 0, input_per_second = 0, output_per_second = 0;
   double goodput = 0;  // requests per second that keep all limits; one output token keeps every TPOT
   int64_t preemptions = 0;
+  // Speculative decoding, as vLLM reports it (v1/spec_decode/metrics.py): 1 + accepted tokens of a draft; 0
+  // without drafts. Share of the drafts that were accepted up to each position.
+  double acceptance_length = 0;
+  std::vector<double> acceptance_per_position;
   double prefix_hits = 0;                 // share of the prompt tokens found in the cache
   double mean_cache = 0, peak_cache = 0;  // shares of the blocks in use; 0 for an endless cache
 };

@@ -23,7 +23,7 @@ SglangScheduler::SglangScheduler(const EngineSettings& settings, const Workload&
                                  const BlockContents& contents, std::span<RequestRecord> records)
     : settings_(settings.sglang),
       workload_(&workload),
-      table_(workload, records),
+      table_(settings, workload, records),
       radix_(contents),
       queued_(contents),
       capacity_(settings.sglang.max_total_tokens),
@@ -34,9 +34,14 @@ SglangScheduler::SglangScheduler(const EngineSettings& settings, const Workload&
       chunk_size_(settings_.chunked_prefill_size > 0
                       ? std::max<int64_t>(1, settings_.chunked_prefill_size / settings.attention_dp)
                       : kNoLimit),
+      sequence_room_(1 + draft_tokens(settings.speculation) + lookahead_tokens(settings.speculation)),
       batches_(static_cast<size_t>(settings.pipeline_stages)) {}
 
 int64_t SglangScheduler::free_tokens() const { return capacity_ == 0 ? kNoLimit : capacity_ - in_use(); }
+
+int64_t SglangScheduler::decode_tokens(const Batch& batch) const {
+  return static_cast<int64_t>(batch.decoding.size()) * sequence_room_;
+}
 
 int64_t SglangScheduler::cached_tokens(int32_t request) const {
   return radix_.cached(request, workload_->requests[static_cast<size_t>(request)].prompt - 1);
@@ -94,8 +99,9 @@ bool SglangScheduler::schedule_batch(size_t number, double now, ScheduledStep& s
 // Gives a sequence tokens of the cache that are its own, and adds them to the step.
 void SglangScheduler::take(int32_t sequence, int64_t tokens, ScheduledStep& step) {
   if (capacity_ > 0) radix_.evict(tokens - (capacity_ - radix_.tokens() - own_));
-  own_ += tokens;
+  const int32_t before = table_.at(sequence).computed;
   table_.compute(sequence, tokens, step);
+  own_ += table_.at(sequence).computed - before;
 }
 
 // Takes a sequence out of the running ones. Its request computes its tokens again.
@@ -218,15 +224,15 @@ bool SglangScheduler::decode(Batch& batch, ScheduledStep& step) {
   std::erase_if(batch.decoding, [&](int32_t sequence) { return table_.at(sequence).drained(); });
   if (std::exchange(batch.ended, false) || batch.sequences == 0) batch.full = false;
   if (batch.decoding.empty()) return false;
-  const auto wanted = [&] { return static_cast<int64_t>(batch.decoding.size()); };
-  if (wanted() > free_tokens()) {
+  if (decode_tokens(batch) > free_tokens()) {
     retract(batch);
-    if (wanted() > free_tokens()) return false;
+    if (decode_tokens(batch) > free_tokens()) return false;
   } else {
     const double decay = first_ratio_ * (1 - kLeastRatioFactor) / kDecaySteps;
     ratio_ = std::max(ratio_ - decay, first_ratio_ * kLeastRatioFactor);
   }
-  for (const int32_t sequence : batch.decoding) take(sequence, 1, step);
+  for (const int32_t sequence : batch.decoding)
+    take(sequence, table_.speculation().step_tokens(table_.at(sequence).computed, kNoLimit), step);
   return true;
 }
 
@@ -246,7 +252,7 @@ void SglangScheduler::retract(Batch& batch) {
     waiting_.push_back(table_.at(sequence).request);
     drop(sequence);
     batch.full = false;
-    if (static_cast<int64_t>(all.size()) <= free_tokens()) break;
+    if (decode_tokens(batch) <= free_tokens()) break;
   }
   int64_t computed = 0, answers = 1;
   for (const int32_t sequence : all) {

@@ -29,6 +29,8 @@ namespace shardscape {
 // 5. If the next tokens of all running sequences do not fit, sequences are retracted: fewest output tokens
 //    first, then longest prompt. They join the end of the queue and compute prompt and answer again.
 //    new_token_ratio becomes the computed share of the answers that are left, with 20 more tokens each.
+//    With speculative decoding a sequence needs room for its last token, its draft tokens, and as many that
+//    the draft module computes. The room of rejected tokens is free after the step.
 // 6. The radix cache has the prompts of ended prefills, and the answers of ended requests. At least one token
 // of
 //    a prompt is computed.
@@ -74,7 +76,8 @@ class SglangScheduler final : public Scheduler {
     int64_t chunk = 0;    // tokens; no limit without chunks
     int64_t requests = 0;
   };
-  int64_t free_tokens() const;  // that no sequence holds
+  int64_t free_tokens() const;                      // that no sequence holds
+  int64_t decode_tokens(const Batch& batch) const;  // room that the next step of the batch needs
   int64_t in_use() const { return radix_.tokens() - radix_.evictable() + own_; }
   void take(int32_t sequence, int64_t tokens, ScheduledStep& step);
   void drop(int32_t sequence);
@@ -99,7 +102,8 @@ class SglangScheduler final : public Scheduler {
   int64_t capacity_;           // tokens; 0: endless
   double first_ratio_, ratio_;
   int64_t most_in_batch_;
-  int64_t chunk_size_;  // INT64_MAX: no chunks
+  int64_t chunk_size_;     // INT64_MAX: no chunks
+  int64_t sequence_room_;  // of a decode sequence in a step
   std::deque<int32_t> waiting_;
   std::vector<Held> held_;  // of each sequence
   std::vector<Batch> batches_;

@@ -12,12 +12,13 @@ struct PrefillChunk {
   int64_t context = 0;  // tokens of the sequence that are in the cache before
 };
 
-// The sequences of a step. A decode sequence computes one token.
+// The sequences of a step. A decode sequence computes one token, and those that a draft proposes for it.
 struct StepBatch {
   int64_t decode_sequences = 0;
-  int64_t decode_context = 0;  // sum over the decode sequences, including the new token
+  int64_t decode_context = 0;  // sum over the decode sequences, including its new tokens
   std::span<const PrefillChunk> chunks;
-  int64_t sampled = 0;  // sequences that get an output token
+  int64_t sampled = 0;       // sequences that get an output token
+  int64_t draft_tokens = 0;  // that the step verifies, of all decode sequences
 };
 
 class StepClock {

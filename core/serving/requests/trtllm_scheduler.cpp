@@ -11,7 +11,7 @@ TrtllmScheduler::TrtllmScheduler(const EngineSettings& settings, const Workload&
       pipeline_(settings.pipeline_stages > 1),
       most_active_(static_cast<size_t>(settings_.max_batch_size * settings.pipeline_stages)),
       contents_(&contents),
-      table_(workload, records),
+      table_(settings, workload, records),
       // KvBlocks counts a block that is never used.
       blocks_(cache_blocks(settings) > 0 ? cache_blocks(settings) + 1 : 0, contents),
       waiting_(SchedulingPolicy::Fcfs, workload, records) {}
@@ -22,6 +22,10 @@ int64_t TrtllmScheduler::free_blocks() const {
 
 int64_t TrtllmScheduler::missing_blocks(int32_t sequence, int64_t tokens) {
   return blocks_.missing(blocks(sequence), blocks_of(tokens));
+}
+
+int64_t TrtllmScheduler::step_tokens(const Sequence& s) const {
+  return table_.speculation().step_tokens(s.computed, settings_.max_num_tokens);
 }
 
 int64_t TrtllmScheduler::cached_tokens(int32_t request) const {
@@ -48,8 +52,10 @@ bool TrtllmScheduler::schedule(double now, ScheduledStep& step) {
   select();
   for (const Chunk& chunk : contexts_) start_context(chunk, now, step);
   for (const int32_t sequence : generating_) {
-    blocks_.take(missing_blocks(sequence, table_.at(sequence).computed + 1), blocks(sequence));
-    table_.compute(sequence, 1, step);
+    const Sequence& s = table_.at(sequence);
+    const int64_t tokens = step_tokens(s);
+    blocks_.take(missing_blocks(sequence, s.computed + tokens), blocks(sequence));
+    table_.compute(sequence, tokens, step);
   }
   if (step.empty()) return false;
   table_.launch();
@@ -85,7 +91,8 @@ bool TrtllmScheduler::waits_for_context(int32_t sequence) {
 
 void TrtllmScheduler::choose_without_eviction() {
   const bool fixed = settings_.capacity_scheduler_policy == CapacityPolicy::StaticBatch;
-  int64_t left = free_blocks();
+  const int64_t drafted = table_.speculation().draft_tokens();
+  int64_t left = free_blocks(), budget = settings_.max_num_tokens;
   size_t contexts = 0;
   for (const int32_t sequence : active_) {
     const Sequence& s = table_.at(sequence);
@@ -93,19 +100,19 @@ void TrtllmScheduler::choose_without_eviction() {
     // Drained sequences still hold a static batch.
     if (s.prefilling() || (s.drained() && !fixed)) continue;
     chosen_.push_back(sequence);
-    left -= missing_blocks(sequence, s.total);
+    left -= missing_blocks(sequence, s.total + drafted);
+    budget -= s.drained() ? 1 : step_tokens(s);
   }
   if (contexts == 0 || (fixed && !chosen_.empty())) return;
   if (!fixed) collect_contexts();
   const bool equal = settings_.context_chunking_policy == ChunkingPolicy::EqualProgress;
-  auto budget = settings_.max_num_tokens - static_cast<int64_t>(chosen_.size());
   for (const int32_t sequence : active_) {
     const Sequence& s = table_.at(sequence);
     if (!s.prefilling()) continue;
     // Later contexts get no part of this step.
     if (budget <= 0 && !equal) return;
     if (!fixed && waits_for_context(sequence)) continue;
-    const int64_t blocks = missing_blocks(sequence, s.total);
+    const int64_t blocks = missing_blocks(sequence, s.total + drafted);
     if (chosen_.size() >= most_active_ || blocks > left) return;
     chosen_.push_back(sequence);
     left -= blocks;
@@ -124,7 +131,7 @@ void TrtllmScheduler::choose_with_pauses() {
       ++i;
       continue;
     }
-    const int64_t blocks = missing_blocks(sequence, s.prefilling() ? s.tokens : s.computed + 1);
+    const int64_t blocks = missing_blocks(sequence, s.prefilling() ? s.tokens : s.computed + step_tokens(s));
     if (promised + blocks <= free_blocks()) {
       chosen_.push_back(sequence);
       promised += blocks;
@@ -158,9 +165,9 @@ void TrtllmScheduler::select() {
     // A pipeline does not schedule a sequence whose token is in flight.
     if (s.drained() || (pipeline_ && !s.prefilling() && s.in_flight > 0)) continue;
     if (!s.prefilling()) {
-      if (tokens + 1 > settings_.max_num_tokens) break;
+      if (tokens + step_tokens(s) > settings_.max_num_tokens) break;
       generating_.push_back(sequence);
-      ++tokens;
+      tokens += step_tokens(s);
     } else {
       const int64_t whole = s.tokens - s.computed;
       if (!settings_.enable_chunked_context) {

@@ -27,6 +27,8 @@ namespace shardscape {
 //    Contexts come before generation in the step. The budget counts a whole prompt, cached blocks included.
 // 5. enable_chunked_context cuts contexts that exceed the budget: to whole blocks in the order of arrival, or
 //    with EQUAL_PROGRESS block by block in turns. Otherwise a context waits until the budget suffices.
+//    With speculative decoding a sequence that generates counts with its last token and its draft tokens, and
+//    has blocks for them. The slots of rejected tokens are used again.
 // 6. A context gets the blocks of its whole prompt with its first chunk. Its blocks are cached when it has
 // ended.
 class TrtllmScheduler final : public Scheduler {
@@ -54,6 +56,7 @@ class TrtllmScheduler final : public Scheduler {
   KvBlocks::Table& blocks(int32_t sequence) { return tables_[static_cast<size_t>(sequence)]; }
   int64_t free_blocks() const;
   int64_t missing_blocks(int32_t sequence, int64_t tokens);  // for the first tokens of a sequence
+  int64_t step_tokens(const Sequence& s) const;              // that a sequence computes to generate
 
   void activate();
   void choose_without_eviction();

@@ -12,6 +12,8 @@ VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& wor
       workload_(&workload),
       contents_(&contents),
       records_(records),
+      speculation_(settings),
+      lookahead_(lookahead_tokens(settings.speculation)),
       blocks_(settings.num_gpu_blocks, contents, settings.layout, settings.block_size, settings.tiers),
       waiting_(settings.policy, workload, records),
       watermark_blocks_(static_cast<int64_t>(
@@ -29,7 +31,7 @@ bool VllmScheduler::schedule(double now, ScheduledStep& step) {
   if (pipeline()) select_cohort();
   int64_t budget = settings_.max_num_batched_tokens;
   bool preempted = false;
-  if (!schedule_fast(step, budget)) preempted = schedule_exact(step, budget);
+  if (speculation_.on() || !schedule_fast(step, budget)) preempted = schedule_exact(step, budget);
   if (!preempted) start_waiting(now, step, budget);
   if (step.empty()) return false;
   // Requests that end together free their blocks in the order of their start.
@@ -50,7 +52,17 @@ void VllmScheduler::arrive(std::span<const int32_t> ending) {
 
 int64_t VllmScheduler::cached_tokens(int32_t request) const {
   const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
-  return int64_t{blocks_.hits(request, (prompt - 1) / settings_.block_size).rows} * settings_.block_size;
+  return int64_t{hits(request, prompt).rows} * settings_.block_size;
+}
+
+// Cached blocks of a request that computes `tokens` tokens before its next new one.
+KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens) const {
+  const KvBlocks::Hits out = blocks_.hits(request, static_cast<int32_t>((tokens - 1) / settings_.block_size));
+  return lookahead_ > 0 && out.rows > 0 ? blocks_.hits(request, out.rows - 1) : out;
+}
+
+int64_t VllmScheduler::slots(const Sequence& s, int64_t tokens) const {
+  return std::min(computed(s) + tokens + lookahead_, settings_.max_model_len);
 }
 
 // The next step belongs to the largest cohort that is not in flight. The others join it.
@@ -103,15 +115,15 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   if (wanted > budget && (!decode_first || c.decoding > budget)) return false;
   const std::vector<int32_t>& crossing = c.buckets[static_cast<size_t>(c.ticks % settings_.block_size)];
   int64_t blocks = 0, left = budget - c.decoding;
-  for (const int32_t sequence : crossing) blocks += missing(sequence, 1);
+  for (const int32_t sequence : crossing) blocks += missing(sequence, computed(at(sequence)) + 1);
   for (const int32_t sequence : prefilling_) {
     const Sequence& s = at(sequence);
     const int64_t tokens = std::min(chunk(s.tokens - s.computed), left);
-    blocks += missing(sequence, tokens);
+    blocks += missing(sequence, s.computed + tokens);
     left -= tokens;
   }
   if (!blocks_.has_free(blocks)) return false;
-  for (const int32_t sequence : crossing) take_blocks(sequence, 1);
+  for (const int32_t sequence : crossing) take_blocks(sequence, 1, computed(at(sequence)) + 1);
   step.decode_sequences = c.decoding;
   step.decode_context = c.decode_computed + c.decoding;
   step.continue_since(c.last_end, c.decoding - static_cast<int64_t>(c.late.size()));
@@ -125,7 +137,7 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   for (const int32_t sequence : prefilling_) {
     const int64_t tokens = std::min(chunk(at(sequence).tokens - at(sequence).computed), budget);
     if (tokens == 0) break;
-    take_blocks(sequence, tokens);
+    take_blocks(sequence, tokens, at(sequence).computed + tokens);
     parts_.push_back({sequence, tokens});
     budget -= tokens;
   }
@@ -158,13 +170,14 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
     const Sequence& s = at(sequence);
     if (s.state == State::Drained || (s.state == State::Decode && cohort(s).in_flight && pipeline()))
       continue;
-    const int64_t tokens = s.state == State::Decode ? 1 : std::min(chunk(s.tokens - s.computed), budget);
-    const int64_t blocks = missing(sequence, tokens);
+    const int64_t tokens = s.state == State::Decode ? speculation_.step_tokens(computed(s), budget)
+                                                    : std::min(chunk(s.tokens - s.computed), budget);
+    const int64_t needed = slots(s, tokens), blocks = missing(sequence, needed);
     if (!blocks_.has_free(blocks)) {
       preempted = true;
       if (!make_room(sequence, blocks, budget)) break;
     }
-    take_blocks(sequence, tokens);
+    take_blocks(sequence, tokens, needed);
     parts_.push_back({sequence, tokens});
     budget -= tokens;
   }
@@ -172,8 +185,9 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
     Sequence& s = at(part.sequence);
     s.scheduled_in = walks_;
     if (s.state != State::Decode) continue;
-    ++step.decode_sequences;
-    step.decode_context += computed(s) + 1;
+    const int64_t done = computed(s);
+    skip_ahead(part.sequence,
+               step.decode(speculation_, s.request, done, part.tokens, s.total - 1 - done) - 1);
     const double since = s.late ? records_[static_cast<size_t>(s.request)].last_token : cohort(s).last_end;
     step.continue_since(since, 1);
     s.late = false;
@@ -203,6 +217,14 @@ void VllmScheduler::skip_unscheduled() {
   }
 }
 
+// A decode sequence gets so many tokens more than the others of its cohort.
+void VllmScheduler::skip_ahead(int32_t sequence, int64_t tokens) {
+  if (tokens == 0) return;
+  leave_decode(sequence);
+  at(sequence).base += tokens;
+  enter_decode(sequence);
+}
+
 // All decode sequences get one more computed token.
 void VllmScheduler::tick(ScheduledStep& step) {
   Cohort& c = here();
@@ -223,26 +245,34 @@ void VllmScheduler::tick(ScheduledStep& step) {
   }
 }
 
-// Blocks that the next tokens of a sequence take. Frees those that its windows no longer read.
-int64_t VllmScheduler::missing(int32_t sequence, int64_t tokens) {
-  const int64_t done = computed(at(sequence));
-  blocks_.skip(done, table(sequence));
-  return blocks_.missing(table(sequence), blocks_of(done + tokens));
+// Blocks that a sequence takes to have so many token slots. Frees those that its windows no longer read.
+int64_t VllmScheduler::missing(int32_t sequence, int64_t slots) {
+  blocks_.skip(computed(at(sequence)), table(sequence));
+  return blocks_.missing(table(sequence), blocks_of(slots));
 }
 
-void VllmScheduler::take_blocks(int32_t sequence, int64_t tokens) {
+void VllmScheduler::take_blocks(int32_t sequence, int64_t tokens, int64_t slots) {
   Sequence& s = at(sequence);
   KvBlocks::Table& blocks = table(sequence);
   const int64_t before = computed(s), size = settings_.block_size;
   blocks_.skip(before, blocks);
-  blocks_.take(blocks_of(before + tokens) - blocks.size(), blocks);
+  blocks_.take(blocks_of(slots) - blocks.size(), blocks);
   if (s.state == State::Prefill) {
     ++changes_;
     blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size),
                     static_cast<int32_t>((before + tokens) / size));
-  } else if (before % size == 0 && before > s.tokens)
-    blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size - 1),
-                    static_cast<int32_t>(before / size));
+  } else {
+    publish_answer(sequence, before);
+  }
+}
+
+// Publishes the blocks that the last tokens of an answer have filled. done: computed tokens.
+void VllmScheduler::publish_answer(int32_t sequence, int64_t done) {
+  const Sequence& s = at(sequence);
+  const int64_t size = settings_.block_size, most = 1 + speculation_.draft_tokens();
+  if (done <= s.tokens) return;
+  blocks_.publish(s.request, table(sequence), static_cast<int32_t>(std::max<int64_t>(0, done - most) / size),
+                  static_cast<int32_t>(done / size));
 }
 
 // Accounts for prompt tokens whose blocks are taken. The sequence may get its next token in this step.
@@ -300,15 +330,14 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
     if (unchanged && (settings_.scheduler_reserve_full_isl || budget >= refused_budget_)) return;
     const auto i = static_cast<size_t>(request);
     const int64_t tokens = int64_t{workload_->requests[i].prompt} + sampled_[i];
-    const KvBlocks::Hits hits = blocks_.hits(request,
-                                             static_cast<int32_t>((tokens - 1) / settings_.block_size));
-    const int64_t found = int64_t{hits.rows} * settings_.block_size;
+    const KvBlocks::Hits cached = hits(request, tokens);
+    const int64_t found = int64_t{cached.rows} * settings_.block_size;
     int64_t part = chunk(tokens - found);
     if (!settings_.enable_chunked_prefill && part > budget) return;
     part = std::min(part, budget);
     const bool whole = settings_.scheduler_reserve_full_isl;
-    const int64_t reserved = blocks_.needed(hits, blocks_of(whole ? tokens : found + part), whole,
-                                            settings_.max_num_batched_tokens);
+    const int64_t reserved = blocks_.needed(cached, blocks_of(whole ? tokens : found + part), whole,
+                                            settings_.max_num_batched_tokens + lookahead_);
     if (!blocks_.has_free(reserved + (running_ > 0 ? watermark_blocks_ : 0))) {
       refused_ = request;
       refused_version_ = changes_;
@@ -316,7 +345,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
       return;
     }
     waiting_.pop();
-    start(request, now, hits.rows, part, step);
+    start(request, now, cached.rows, part, step);
     budget -= part;
   }
 }
@@ -351,7 +380,7 @@ void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tok
     record.cached = s.computed;
   }
   prefilling_.push_back(sequence);
-  take_blocks(sequence, tokens);
+  take_blocks(sequence, tokens, s.computed + tokens);
   prefill(sequence, tokens, step);
 }
 
@@ -375,7 +404,7 @@ void VllmScheduler::preempt(int32_t sequence) {
   const auto i = static_cast<size_t>(request);
   RequestRecord& record = records_[i];
   ++record.preemptions;
-  const int64_t done = computed(s), size = settings_.block_size;
+  const int64_t done = computed(s);
   switch (s.state) {
     case State::Prefill:
       sampled_[i] = s.tokens - s.prompt;
@@ -389,9 +418,7 @@ void VllmScheduler::preempt(int32_t sequence) {
     case State::Drained: sampled_[i] = s.total - s.prompt; break;
   }
   // Blocks whose last token is in flight are not final.
-  if (s.state != State::Prefill && done % size == 0 && done > s.tokens && !cohort(s).in_flight)
-    blocks_.publish(request, table(sequence), static_cast<int32_t>(done / size - 1),
-                    static_cast<int32_t>(done / size));
+  if (s.state != State::Prefill && !cohort(s).in_flight) publish_answer(sequence, done);
   leave(sequence, std::numeric_limits<int32_t>::max());
   waiting_.put_back(request);
 }
@@ -400,11 +427,7 @@ void VllmScheduler::finish(int32_t request) {
   const int32_t sequence = sequence_of_[static_cast<size_t>(request)];
   // Preempted while its last token was in flight.
   if (sequence < 0) return waiting_.remove(request);
-  const Sequence& s = at(sequence);
-  const int64_t done = s.total - 1, size = settings_.block_size;
-  if (done % size == 0 && done > s.tokens)
-    blocks_.publish(request, table(sequence), static_cast<int32_t>(done / size - 1),
-                    static_cast<int32_t>(done / size));
+  publish_answer(sequence, at(sequence).total - 1);
   leave(sequence, contents_->contents() > 0 ? contents_->private_from(request) : 0);
 }
 

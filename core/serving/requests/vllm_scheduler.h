@@ -22,6 +22,12 @@ namespace shardscape {
 // 5. A request that starts takes the cached whole blocks of its prompt, but computes at least one token. Full
 //    blocks are found by others from the step in which they are scheduled.
 // 6. scheduler_reserve_full_isl and watermark raise the free blocks that a start needs.
+// 7. Speculative decoding: a decode sequence computes its last token and its draft tokens, as far as the
+// budget
+//    and max_model_len allow, and advances by one and the accepted ones. The slots of rejected tokens are
+//    used again. Blocks are taken for these tokens, and for as many that the draft module computes (MTP,
+//    EAGLE). These modules need the last hidden states of the prompt, so the last cached block is computed
+//    again (v1/core/single_type_kv_cache_manager.py, use_eagle).
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
 // token arrives. Answers end at their recorded length, so no token is computed in vain.
 //
@@ -30,7 +36,8 @@ namespace shardscape {
 // cohort of the step. Chunks of a prompt follow each other in consecutive steps.
 //
 // A step costs constant time plus time for sequences that prefill, start, end or need a block: decode
-// sequences advance by one shared counter. Steps that run short of blocks or budget walk over all sequences.
+// sequences advance by one shared counter. Steps that run short of blocks or budget walk over all sequences,
+// and so does speculative decoding, whose sequences advance at their own pace.
 class VllmScheduler final : public Scheduler {
  public:
   VllmScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
@@ -93,7 +100,7 @@ class VllmScheduler final : public Scheduler {
     return (tokens + settings_.block_size - 1) / settings_.block_size;
   }
   int64_t chunk(int64_t tokens) const;  // limited by the threshold
-  int64_t missing(int32_t sequence, int64_t tokens);
+  int64_t missing(int32_t sequence, int64_t slots);
   size_t bucket(const Sequence& s) const;
 
   bool schedule_fast(ScheduledStep& step, int64_t& budget);
@@ -106,7 +113,12 @@ class VllmScheduler final : public Scheduler {
   void tick(ScheduledStep& step);
   void start_waiting(double now, ScheduledStep& step, int64_t budget);
   void start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step);
-  void take_blocks(int32_t sequence, int64_t tokens);
+  // Blocks for the first `slots` tokens of a sequence, of which the step computes `tokens`.
+  void take_blocks(int32_t sequence, int64_t tokens, int64_t slots);
+  int64_t slots(const Sequence& s, int64_t tokens) const;  // of a running sequence that computes `tokens`
+  KvBlocks::Hits hits(int32_t request, int64_t tokens) const;
+  void publish_answer(int32_t sequence, int64_t done);
+  void skip_ahead(int32_t sequence, int64_t tokens);
   void prefill(int32_t sequence, int64_t tokens, ScheduledStep& step);
   void preempt(int32_t sequence);
   void finish(int32_t request);
@@ -119,6 +131,8 @@ class VllmScheduler final : public Scheduler {
   const Workload* workload_;
   const BlockContents* contents_;
   std::span<RequestRecord> records_;
+  Speculation speculation_;
+  int64_t lookahead_;
   KvBlocks blocks_;
   WaitingQueue waiting_;
   int64_t watermark_blocks_ = 0;

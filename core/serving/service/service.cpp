@@ -111,8 +111,13 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   EngineProfile profile = engine_profile(
       by_kernels ? kernels : kEngineIds[static_cast<size_t>(spec.engine.engine)],
       accelerator ? accelerator->family : "");
+  const SpeculativeSettings& speculation = spec.engine.speculation;
+  profile.draft_tokens = draft_tokens(speculation);
+  profile.draft_module = lookahead_tokens(speculation) > 0;
   // SGLang and TensorRT-LLM record graphs of about the same sizes.
-  profile.captured = vllm_captured_sizes(std::min(2 * most_sequences(spec.engine), kMostCaptured));
+  const int64_t tokens = 1 + profile.draft_tokens;
+  profile.captured = vllm_captured_sizes(std::min(2 * tokens * most_sequences(spec.engine), kMostCaptured),
+                                         tokens);
   return profile;
 }
 
@@ -133,6 +138,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   run->workload = std::move(workload);
   if (run->spec.replicas == 0) run->spec.replicas = engine_count(design);
   EngineSettings& engine = run->spec.engine;
+  engine.speculation.seed = spec.source.seed;
   engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
   engine.attention_dp = static_cast<int32_t>(run->design.parallel.dp);
   const bool given = cache_blocks(engine) > 0;

@@ -1,4 +1,5 @@
 // The table of settings.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -50,6 +51,30 @@ ServiceSetting number(const char* id, const char* label, SettingGroup group, con
           {},
           [](const ServiceSpec& spec) { return number_text(member(spec)); },
           [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
+}
+template <auto member>
+ServiceSetting numbers(const char* id, const char* label, SettingGroup group, const char* help) {
+  return {id,
+          label,
+          help,
+          group,
+          SettingKind::Numbers,
+          {},
+          [](const ServiceSpec& spec) {
+            std::string out;
+            for (const double value : member(spec)) out += (out.empty() ? "" : ",") + number_text(value);
+            return out;
+          },
+          [](ServiceSpec& spec, const std::string& text) {
+            std::vector<double> values;
+            for (size_t at = 0; at <= text.size();) {
+              const size_t end = std::min(text.find(',', at), text.size());
+              if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
+              at = end + 1;
+            }
+            member(spec) = std::move(values);
+            return true;
+          }};
 }
 template <auto member>
 ServiceSetting file(const char* id, const char* label, SettingGroup group, const char* help) {
@@ -105,6 +130,7 @@ constexpr const char* kPolicies[] = {"fcfs", "priority"};
 constexpr const char* kSglangPolicies[] = {"fcfs", "lpm"};
 constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH"};
 constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
+constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram"};
 constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
 
 template <auto member, const auto& names>
@@ -325,6 +351,27 @@ std::vector<ServiceSetting> tier_settings() {
   };
 }
 
+std::vector<ServiceSetting> speculative_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Engine;
+  return {
+      choice<MEMBER(engine.speculation.method), kSpeculativeMethods>(
+          "speculative_method", "Speculative decoding", kGroup,
+          "What proposes draft tokens, which one step verifies: the module for multi-token prediction of the "
+          "model, an EAGLE layer, or n-grams of the text (vLLM: method of speculative_config; SGLang: "
+          "speculative_algorithm NEXTN, EAGLE, NGRAM; TensorRT-LLM: decoding_type MTP, Eagle, NGram)."),
+      whole<MEMBER(engine.speculation.num_speculative_tokens)>(
+          "num_speculative_tokens", "Draft tokens", kGroup,
+          "Draft tokens of a sequence in each step (vLLM; SGLang: speculative_num_steps, with top-k 1; "
+          "TensorRT-LLM: max_draft_len, num_nextn_predict_layers)."),
+      numbers<MEMBER(engine.speculation.acceptance)>(
+          "acceptance_per_position", "Acceptance", kGroup,
+          "Share of the drafts whose token is accepted, for each position: the per-position acceptance rate "
+          "that vLLM logs. One rate alone is that of the first token; every further token is then accepted "
+          "as "
+          "often, given those before it."),
+  };
+}
+
 std::vector<ServiceSetting> fleet_settings() {
   constexpr SettingGroup kFleet = SettingGroup::Fleet, kLimits = SettingGroup::Limits;
   return {
@@ -348,7 +395,7 @@ std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
     for (auto rows : {request_settings, engine_choice, vllm_settings, sglang_settings, trtllm_settings,
-                      tier_settings, fleet_settings})
+                      tier_settings, speculative_settings, fleet_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

@@ -26,6 +26,7 @@ std::string ServiceSetting::accepted() const {
   switch (kind) {
     case SettingKind::Whole: return "a whole number";
     case SettingKind::Number: return "a number";
+    case SettingKind::Numbers: return "numbers such as 0.7,0.5,0.3";
     case SettingKind::Switch: return "true or false";
     case SettingKind::File: return "a file";
     case SettingKind::Seconds: return "a time such as 50 ms or 2 s";

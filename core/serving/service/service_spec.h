@@ -52,11 +52,11 @@ struct ServiceSpec {
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
 
-enum class SettingKind : uint8_t { Whole, Number, Switch, Choice, File, Seconds };
+enum class SettingKind : uint8_t { Whole, Number, Numbers, Switch, Choice, File, Seconds };
 enum class SettingGroup : uint8_t { Requests, Engine, Fleet, Limits };
 const char* group_label(SettingGroup group);  // "Requests"
 
-// One setting. Values are texts as a person writes them: "0.9", "poisson", "true", "50 ms".
+// One setting. Values are texts as a person writes them: "0.9", "0.7,0.5", "poisson", "true", "50 ms".
 struct ServiceSetting {
   const char* id;     // "max_num_seqs"; the flag is --max-num-seqs
   const char* label;  // for the window: "Sequences"

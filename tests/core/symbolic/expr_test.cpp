@@ -56,10 +56,13 @@ class ExprTest : public QObject {
 };
 
 void ExprTest::symbols_in_house_order() {
-  const std::vector<const char*> names = {"p",  "m",  "nf",  "Ls",  "b", "S",  "L",  "D",  "H",  "G",
-                                          "E",  "F",  "V",   "Vp",  "X", "K",  "B",  "cp", "tp", "pp",
-                                          "dp", "ep", "etp", "edp", "v", "Aa", "Ab", "zz", "zz1"};
-  Symbol::intern("zz1"), Symbol::intern("zz"), Symbol::intern("Ab"), Symbol::intern("Aa");
+  const std::vector<const char*> names = {"p", "m", "nf", "Ls", "b", "S", "L", "D", "H", "G", "E", "F", "V",
+                                          "Vp", "X", "K", "B", "cp", "tp", "pp", "dp", "ep", "etp", "edp",
+                                          "v", "Aa", "Ab",
+                                          // The first eight characters are equal.
+                                          "sequence", "sequence1", "sequence12", "sequences", "zz", "zz1"};
+  Symbol::intern("sequences"), Symbol::intern("sequence12"), Symbol::intern("zz1"), Symbol::intern("zz"),
+      Symbol::intern("Ab"), Symbol::intern("Aa");
   for (size_t i = 0; i + 1 < names.size(); ++i) {
     const Symbol a = Symbol::intern(names[i]), b = Symbol::intern(names[i + 1]);
     QVERIFY2(a < b && b > a && a != b, names[i]);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "serving/requests/speculation.h"
 #include "serving/service/service.h"
 #include "validation/rank_correlation.h"
 #include "validation/served_validation.h"
@@ -151,8 +152,102 @@ class ServedValidationTest : public QObject {
     QCOMPARE(figure(set.rows[0], "tpot_p50"), 0.0);
     QCOMPARE(figure(set.rows[0], "throughput"), 160.0);  // of 8 GPUs
     QCOMPARE(figure(set.rows[0], "itl"), 0.0);           // gaps between chunks of ten tokens
-    says(set.rows[1], "multi-token prediction");
     says(set.rows[2], "separate machines");
+  }
+
+  // The drafts of InferenceX's scripts. Gaps of messages of ten or thirty steps over the time per token give
+  // the tokens per step; rows without means have the rate of such rows, or that of other DeepSeek servers.
+  void inferencex_predicts_tokens() {
+    const auto row = [](const char* engine, const char* dp, const char* more) {
+      return std::string(R"({"gpu": "h200", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8,
+        "prefill": {}, "isl": 1024, "osl": 1024, "concurrency": 16, "output_tokens_per_s_per_gpu": 20,
+        "date": "2030-01-01", "disaggregated": false, "ttft_ms": {"p50": 150}, "e2e_ms": {"p50": 19000},
+        "speculative": "mtp", "engine": ")") +
+             engine + R"(", "decode": {"tp": 8, "ep": 8, "dp_attention": )" + dp + "}, " + more + "}";
+    };
+    const char* ten = R"("tpot_ms": {"mean": 10}, "itl_ms": {"mean": 215})";
+    const char* thirty = R"("tpot_ms": {"mean": 10}, "itl_ms": {"mean": 660})";
+    const char* medians = R"("tpot_ms": {"p50": 10}, "itl_ms": {"p50": 215})";
+    const MeasuredSet set = read_rows(row("sglang", "false", ten) + "," + row("sglang", "false", thirty) +
+                                      "," + row("trt", "false", medians) + "," + row("trt", "true", medians) +
+                                      "," + row("vllm", "false", ten) + "," + row("sglang", "true", medians));
+    const struct {
+      int64_t tokens;
+      double length;
+    } expected[] = {{2, 2.15}, {2, 2.2}, {3, 0}, {1, 0}};
+    for (size_t i = 0; i < 4; ++i) {
+      is_mapped(set.rows[i]);
+      const SpeculativeSettings& s = set.rows[i].serving->spec.engine.speculation;
+      QCOMPARE(s.method, SpeculativeMethod::Mtp);
+      QCOMPARE(s.num_speculative_tokens, expected[i].tokens);
+      const double length = expected[i].length;
+      QVERIFY(std::abs(figure(set.rows[i], "tokens_per_step") - length) < 1e-9);
+      QCOMPARE(s.acceptance.size(), size_t{1});
+      QVERIFY(std::abs(s.acceptance[0] -
+                       (length > 0 ? rate_of_length(length, s.num_speculative_tokens) : 0.85)) < 1e-9);
+    }
+    says(set.rows[4], "draft tokens is not known");
+    // Two draft tokens of SGLang, as in the first two rows.
+    const auto rate = [&](size_t i) {
+      return set.rows[i].serving->spec.engine.speculation.acceptance.front();
+    };
+    QCOMPARE(rate(5), (rate(0) + rate(1)) / 2);
+  }
+
+  // vLLM's log gives the acceptance of each position. The simulated drafts yield as many tokens per step.
+  void eagle_has_its_acceptance() {
+    const auto sweep = [](const char* acceptance) {
+      return std::string(R"({"run": "r", "concurrency": 4, "budget_requests_per_slot": 5, "repeat": null,
+        "requests": 12, "output_tokens_per_s": 700, "ttft_ms": {"mean": 300}, "tpot_ms": {"mean": 6},
+        "itl_ms": {"mean": 10}, "e2e_ms": {"mean": 6000}, "num_speculative_tokens": 2,
+        "acceptance_per_position": )") +
+             acceptance + "}";
+    };
+    const MeasuredSet set = read_rows(
+        sweep("[0.6, 0.3]") + "," + sweep("[0.6]"),
+        R"("setup": {"gpu": "H200 SXM", "model": "openai/gpt-oss-120b", "tp": 1}, )");
+    is_mapped(set.rows[0]);
+    const SpeculativeSettings& s = set.rows[0].serving->spec.engine.speculation;
+    QCOMPARE(s.method, SpeculativeMethod::Eagle);
+    QCOMPARE(s.acceptance, (std::vector<double>{0.6, 0.3}));
+    QCOMPARE(figure(set.rows[0], "tokens_per_step"), 1.9);
+    says(set.rows[1], "acceptance for each position");
+    const Validation v = validate_set(set, {});
+    const ValidatedMetric& tokens = metric_of(v, "tokens_per_step");
+    QCOMPARE(std::string(tokens.unit()), std::string("tokens per step"));
+    QCOMPARE(tokens.rows.size(), size_t{1});
+    QVERIFY2(std::abs(tokens.rows[0].error_percent()) < 2,
+             qPrintable(QString::number(tokens.rows[0].predicted)));
+    QVERIFY(validation_text(v).find("1.9") != std::string::npos);
+    // Chunks of several tokens: their gaps are longer than the time per token.
+    QVERIFY(metric_of(v, "itl").rows[0].predicted > 1.6 * metric_of(v, "tpot").rows[0].predicted);
+  }
+
+  void wide_experts_decode_alone() {
+    const auto row = [](const char* phase, const char* mtp) {
+      return std::string(R"({"model": "DeepSeek-V3", "precision": null, "engine": "SGLang", "gpu": "H200",
+        "nodes": 2, "gpus": 16, "parallelism": "DP16 attention", "isl": 4096, "osl": 1024, "kv_len": null,
+        "batch_per_gpu": 2, "tokens_per_gpu_batch": null, "tok_s_per_gpu": 80, "kind": "measured",
+        "phase": ")") +
+             phase + R"(", "mtp": ")" + mtp + "\"}";
+    };
+    const MeasuredSet set = read_rows(row("decode", "off") + "," +
+                                      row("decode", "3 tokens, acceptance 2.18") + "," +
+                                      row("decode", "mtp3") + "," + row("prefill", "off"));
+    is_mapped(set.rows[0]);
+    is_mapped(set.rows[1]);
+    QCOMPARE(figure(set.rows[0], "tpot"), 0.025);
+    QCOMPARE(set.rows[0].design.parallel.dp, 16);
+    QCOMPARE(set.rows[0].serving->spec.engine.speculation, SpeculativeSettings{});
+    const SpeculativeSettings& s = set.rows[1].serving->spec.engine.speculation;
+    QCOMPARE(s.num_speculative_tokens, int64_t{2});  // and the last sampled token
+    QVERIFY(std::abs(s.acceptance[0] - rate_of_length(2.18, 2)) < 1e-9);
+    says(set.rows[2], "without its acceptance");
+    says(set.rows[3], "no measured decode");
+    const auto predictions = predict_serving(set);
+    QVERIFY2(predictions[0].problem.empty(), predictions[0].problem.c_str());
+    QVERIFY2(predictions[1].problem.empty(), predictions[1].problem.c_str());
+    QVERIFY(predictions[1].values[0] < predictions[0].values[0]);
   }
 
   void other_closed_loops() {

@@ -86,6 +86,11 @@ QWidget* RequestsPage::makeTools() {
       tr("Simulates a dozen rates, from a tenth of the throughput to beyond it, and finds the largest rate "
          "whose 99th percentiles keep the limits"));
   line->addWidget(sweep_button_);
+  steps_button_ = new QPushButton(tr("Export steps…"), tools);
+  steps_button_->setObjectName(QStringLiteral("export_steps"));
+  steps_button_->setToolTip(
+      tr("Writes the engine steps in the shown range of the timeline as a bundle of Chakra traces"));
+  line->addWidget(steps_button_);
   stop_button_ = new QPushButton(tools);
   stop_button_->setObjectName(QStringLiteral("requests_stop"));
   stop_button_->setProperty("link", true);
@@ -152,6 +157,7 @@ void RequestsPage::connectAll() {
     explain();
   });
   connect(sweep_button_, &QPushButton::clicked, this, &RequestsPage::startSweep);
+  connect(steps_button_, &QPushButton::clicked, this, &RequestsPage::requestSteps);
   connect(stop_button_, &QPushButton::clicked, this, [this] {
     if (working_ || sweeping_) return stop();
     stopped_ = false;
@@ -296,6 +302,13 @@ void RequestsPage::startSweep() {
   showState();
 }
 
+void RequestsPage::requestSteps() {
+  const RequestTimeline::View& view = timeline_->view();
+  const auto range = steps_between(*run_, timeline_->replica(), view.from, view.to);
+  if (const auto* problem = std::get_if<Problem>(&range)) return showProblem(*problem);
+  Q_EMIT exportStepsRequested(run_, std::get<StepRange>(range));
+}
+
 void RequestsPage::fill() {
   if (run_ && timeline_->run() != run_.get()) {
     figures_->setRun(*run_);
@@ -343,6 +356,7 @@ void RequestsPage::showState() {
   setDimmed(figures_, run_ && (late || stopped_ || refused_ || editor_->refused()));
   sweep_button_->setText(sweep_ && !sweepIsOf(input()) ? tr("Sweep again") : tr("Sweep the rate"));
   sweep_button_->setEnabled(!sweeping_ && !editor_->refused());
+  steps_button_->setVisible(switch_->current() == Timeline && run_);
   showStop(late);
   caption_->setText(caption());
   fitTable();

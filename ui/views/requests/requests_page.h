@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "serving/service/rate_sweep.h"
+#include "serving/service/step_range.h"
 #include "ui/plot/view_page.h"
 #include "ui/toolkit/newest_job.h"
 
@@ -58,6 +59,10 @@ class RequestsPage : public ViewPage {
   void fit() override;
   Picture picture() const override;
 
+ Q_SIGNALS:
+  // The steps that begin in the shown range of the timeline, of its replica.
+  void exportStepsRequested(std::shared_ptr<const ServiceRun> run, const shardscape::StepRange& range);
+
  protected:
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -79,6 +84,7 @@ class RequestsPage : public ViewPage {
   void refuse(const Problem& problem);
   void showProblem(const Problem& problem);
   void startSweep();
+  void requestSteps();
   void followSettings();
   void fill();
   void showState();
@@ -101,7 +107,7 @@ class RequestsPage : public ViewPage {
   QTimer dim_delay_;          // so that quick runs do not flicker
   SpecEditor* editor_;
   SegmentedControl* switch_;
-  QPushButton *sweep_button_, *stop_button_;
+  QPushButton *sweep_button_, *steps_button_, *stop_button_;
   IssueLine* issue_;
   ServiceFigures* figures_;
   PageSplitter* splitter_;

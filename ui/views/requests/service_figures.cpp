@@ -32,6 +32,8 @@ ServiceFigures::ServiceFigures(QWidget* parent) : QWidget(parent) {
       tr("Share of the prompt tokens that were found in the cache"));
   add(QStringLiteral("preemptions"), tr("Preemptions"),
       tr("How often a running request lost its blocks and started again"));
+  add(QStringLiteral("acceptance"), tr("Acceptance length"),
+      tr("Tokens per step and sequence with speculative decoding: one and the accepted draft tokens"));
   add(QStringLiteral("dollars"), tr("Cost"), {});
   add(QStringLiteral("energy"), tr("Energy"), {});
   add(QStringLiteral("refused"), tr("Refused"), tr("Requests that can never run"));
@@ -72,6 +74,7 @@ void ServiceFigures::setRun(const ServiceRun& run) {
       run.simulation.usable_blocks > 0);
   set(QStringLiteral("prefix_hits"), percent_text(r.prefix_hits));
   set(QStringLiteral("preemptions"), grouped_text(r.preemptions));
+  set(QStringLiteral("acceptance"), text_of(significant(r.acceptance_length)), r.acceptance_length > 0);
   const ClusterSpec& cluster = run.design.cluster;
   set(QStringLiteral("dollars"),
       run.cost.dollars ? tr("%1 per million output tokens").arg(text_of(dollars_text(*run.cost.dollars)))

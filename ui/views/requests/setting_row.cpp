@@ -33,6 +33,7 @@ SettingRow::SettingRow(const ServiceSetting& setting, QWidget* parent)
   switch (setting.kind) {
     case SettingKind::Whole:
     case SettingKind::Number:
+    case SettingKind::Numbers:
     case SettingKind::Seconds:
     case SettingKind::File: makeLine(); break;
     case SettingKind::Choice: makeCombo(); break;
@@ -49,7 +50,7 @@ SettingRow::SettingRow(const ServiceSetting& setting, QWidget* parent)
                           .arg(text_of(setting.help).toHtmlEscaped(), text_of(setting.flag()));
   setToolTip(tip);
 
-  const bool wide = combo_ || setting.kind == SettingKind::File;
+  const bool wide = combo_ || setting.kind == SettingKind::File || setting.kind == SettingKind::Numbers;
   auto* line = new QHBoxLayout;
   line->setSpacing(4);
   if (!box_) {
@@ -83,7 +84,7 @@ void SettingRow::makeLine() {
   line_->installEventFilter(this);
   if (setting_.kind == SettingKind::File) {
     line_->setPlaceholderText(tr("none"));
-  } else {
+  } else if (setting_.kind != SettingKind::Numbers) {
     line_->setFixedWidth(kNumberWidth);
     line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     selectOnClick(line_);

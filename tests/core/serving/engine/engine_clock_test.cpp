@@ -176,6 +176,99 @@ class EngineClockTest : public QObject {
     QVERIFY(problems[0].what.find("-1 is not a time") != std::string::npos);
     QVERIFY(problems[2].what.find("\"step\"") != std::string::npos);
   }
+  // Verification: the kernels of as many tokens, but a cache that is read once for the four queries of a
+  // sequence. Latent attention is bound by its products.
+  void drafts_are_verified_in_one_step_data() {
+    QTest::addColumn<QString>("preset");
+    QTest::addColumn<int>("tp");
+    QTest::addColumn<double>("most");
+    QTest::newRow("dense") << "llama3-70b" << 4 << 1.3;
+    QTest::newRow("experts and latent attention") << "deepseek-v3" << 8 << 4.0;
+  }
+  void drafts_are_verified_in_one_step() {
+    QFETCH(QString, preset);
+    QFETCH(int, tp);
+    QFETCH(double, most);
+    const Design design = served(preset.toUtf8().constData(), tp);
+    EngineProfile profile;
+    profile.draft_tokens = 3;
+    const auto clock = clock_of(design, profile);
+    const auto parts = [&](int64_t sequences, int64_t queries) {
+      Design step = serving_design(design, Mode::Decode, sequences, 8192);
+      step.model.heads *= queries;
+      if (step.model.kv_rank > 0) step.model.kv_heads *= queries;
+      return forward_seconds(*make_report(step, std::make_shared<PlanCache>()));
+    };
+    const ForwardSeconds tokens = parts(64, 1), attention = parts(16, 4);
+    const StepBatch batch{16, 16 * 8192, {}, 16, 48};
+    compare_close(clock->seconds(batch), tokens.tokens() + tokens.head() + attention.attention(), 1e-9);
+    QVERIFY(attention.attention() >= parts(16, 1).attention());
+    QVERIFY(attention.attention() < most * parts(16, 1).attention());
+    QVERIFY(clock->seconds(batch) < clock->seconds(decode(64, 8192)));
+    // Half of the draft tokens cost less.
+    const StepBatch half{16, 16 * 8192, {}, 16, 24};
+    QVERIFY(clock->seconds(half) < clock->seconds(batch));
+    QVERIFY(clock->seconds(half) > clock->seconds(decode(16, 8192)));
+  }
+  // Attention of every kind takes the heads of four queries: latent, sparse, in windows, with mixers, and
+  // with heads of its own in some layers.
+  void models_verify_drafts_data() {
+    QTest::addColumn<QString>("preset");
+    for (const char* preset : {"llama3-8b", "deepseek-v2-lite", "glm-5", "gpt-oss-20b", "gemma3-27b",
+                               "jamba-v0.1", "qwen3-next-80b-a3b", "mimo-v2-flash", "kimi-linear-48b-a3b"})
+      QTest::newRow(preset) << preset;
+  }
+  void models_verify_drafts() {
+    QFETCH(QString, preset);
+    const Design design = served(preset.toUtf8().constData(), 1);
+    EngineProfile profile;
+    profile.draft_tokens = 3;
+    QVERIFY(clock_of(design, profile)->seconds({4, 4 * 1024, {}, 4, 12}) >
+            clock_of(design)->seconds(decode(4, 1024)));
+  }
+  // Each pass of the module takes a layer, a product and the head. n-grams take no time.
+  void draft_modules_take_passes() {
+    const Design design = served("llama3-70b", 4);
+    EngineProfile profile;
+    const StepBatch batch{16, 16 * 1024, {}, 16, 48};
+    profile.draft_tokens = 3;
+    const double ngram = clock_of(design, profile)->seconds(batch);
+    profile.draft_module = true;
+    const double module = clock_of(design, profile)->seconds(batch);
+    const auto report = make_report(serving_design(design, Mode::Decode, 16, 1024),
+                                    std::make_shared<PlanCache>());
+    const ForwardSeconds step = forward_seconds(*report);
+    const double pass = (step.tokens() + step.attention()) / static_cast<double>(design.model.layers) +
+                        step.head();
+    QVERIFY2(module - ngram > 3 * pass && module - ngram < 4.5 * pass,
+             qPrintable(QString("%1 %2").arg(module - ngram).arg(pass)));
+    // Nothing samples in the middle of a prompt, so nothing is drafted.
+    const PrefillChunk chunk[] = {{512, 0}};
+    EngineProfile none;
+    QCOMPARE(clock_of(design, profile)->seconds({0, 0, chunk, 0}),
+             clock_of(design, none)->seconds({0, 0, chunk, 0}));
+  }
+  void the_module_belongs_to_the_last_stage() {
+    const Design design = served("llama3-70b", 2, 4);
+    EngineProfile profile;
+    profile.draft_tokens = 3;
+    const StepBatch batch{16, 16 * 1024, {}, 16, 48};
+    const auto ngram = clock_of(design, profile);
+    profile.draft_module = true;
+    const auto module = clock_of(design, profile);
+    const double all = module->seconds(batch) - ngram->seconds(batch),
+                 slowest = module->bottleneck_seconds(batch) - ngram->bottleneck_seconds(batch);
+    QVERIFY2(slowest > 0.5 * all && slowest < 1.5 * all, qPrintable(QString("%1 %2").arg(slowest).arg(all)));
+  }
+  // Graphs are recorded for whole sequences with their drafts.
+  void recorded_sizes_have_whole_drafts() {
+    const std::vector<int64_t> sizes = vllm_captured_sizes(512, 8);
+    QCOMPARE(sizes.front(), int64_t{8});
+    QCOMPARE(sizes.back(), int64_t{512});
+    for (size_t i = 0; i < sizes.size(); ++i)
+      QVERIFY(sizes[i] % 8 == 0 && (i == 0 || sizes[i] > sizes[i - 1]));
+    QCOMPARE(vllm_captured_sizes(16, 3), (std::vector<int64_t>{3, 6, 9}));
+  }
   // All stages compute a step one after the other.
   void stages_follow_each_other() {
     const Design design = served("llama3-70b", 2, 4);

@@ -14,7 +14,7 @@ constexpr int kCases = 1000;
 
 std::vector<double> sorted_gaps(const RequestSimulation& run) {
   std::vector<double> out;
-  for (const TokenGap& gap : run.gaps) out.insert(out.end(), static_cast<size_t>(gap.tokens), gap.seconds);
+  for (const TokenGap& gap : run.gaps) out.insert(out.end(), static_cast<size_t>(gap.chunks), gap.seconds);
   std::sort(out.begin(), out.end());
   return out;
 }

@@ -88,8 +88,8 @@ QString broken_request(const RequestCase& c, const RequestSimulation& r, Totals&
   // Little's law, as an identity: the integral of the number in the system is the sum of the times.
   if (!close(r.in_system, system, 1e-9) && system != 0) return "Little's law does not hold";
   for (const TokenGap& gap : r.gaps) {
-    tokens += gap.tokens;
-    seconds += gap.seconds * static_cast<double>(gap.tokens);
+    tokens += gap.chunks;
+    seconds += gap.seconds * static_cast<double>(gap.chunks);
   }
   if (tokens != gaps) return "other number of gaps";
   if (std::abs(seconds - between) > 1e-9 * between + 1e-9) return "the gaps have another sum";

@@ -31,7 +31,7 @@ class ServiceResultsTest : public QObject {
   void gaps_count_once_per_token() {
     const std::vector<TokenGap> gaps{{3, 2}, {1, 5}, {2, 3}, {1, 1}};
     std::vector<double> each;
-    for (const TokenGap& gap : gaps) each.insert(each.end(), static_cast<size_t>(gap.tokens), gap.seconds);
+    for (const TokenGap& gap : gaps) each.insert(each.end(), static_cast<size_t>(gap.chunks), gap.seconds);
     const Distribution a = distribution(gaps), b = distribution(each);
     QCOMPARE(a.count, b.count);
     QVERIFY(close(a.mean, b.mean) && close(a.p50, b.p50) && close(a.p90, b.p90) && close(a.p95, b.p95) &&

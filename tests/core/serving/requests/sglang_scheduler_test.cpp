@@ -56,7 +56,7 @@ class SglangSchedulerTest : public QObject {
     QCOMPARE(r.requests[0].last_token, 5.0);
     QCOMPARE(r.requests[1].last_token, 3.0);
     QVERIFY(std::any_of(r.gaps.begin(), r.gaps.end(),
-                        [](const TokenGap& gap) { return gap.seconds == 2 && gap.tokens == 1; }));
+                        [](const TokenGap& gap) { return gap.seconds == 2 && gap.chunks == 1; }));
     s.sglang.enable_mixed_chunk = true;
     r = run(s, requests);
     QCOMPARE(prefill_tokens(r), (std::vector<int>{50, 30, 0, 0}));

@@ -85,7 +85,7 @@ class VllmSchedulerTest : public QObject {
     QCOMPARE(r.requests[1].last_token, 14.0);
     // The third token of the second request comes seven steps after its second.
     QVERIFY(std::any_of(r.gaps.begin(), r.gaps.end(),
-                        [](const TokenGap& gap) { return gap.seconds == 7 && gap.tokens == 1; }));
+                        [](const TokenGap& gap) { return gap.seconds == 7 && gap.chunks == 1; }));
   }
 
   // The second request is more urgent, so it takes the blocks of the first.

@@ -56,6 +56,16 @@ class ServiceTest : public QObject {
         {"rate", "0"},      {"requests", "0"},  {"range_ratio", "2"}, {"gpu_memory_utilization", "1.5"},
         {"input_len", "0"}, {"users", "-1"},    {"replicas", "-1"},   {"burstiness", "0"},
         {"seed", "-1"},     {"block_size", "0"}};
+    for (const auto& [id, text] : {std::pair{"num_speculative_tokens", "0"},
+                                   {"acceptance_per_position", "0.4,0.5"},
+                                   {"acceptance_per_position", "1.5"}}) {
+      ServiceSpec spec;
+      QVERIFY(!set_setting(spec, *find_setting("speculative_method"), "eagle"));
+      QVERIFY(!set_setting(spec, *find_setting("num_speculative_tokens"), "2"));
+      QVERIFY2(!set_setting(spec, *find_setting(id), text), id);
+      const auto problem = check_spec(spec);
+      QVERIFY2(problem && problem->where == id, id);
+    }
     for (const auto& [id, text] : rows) {
       ServiceSpec spec;
       QVERIFY2(!set_setting(spec, *find_setting(id), text), id);
@@ -149,6 +159,36 @@ class ServiceTest : public QObject {
     QCOMPARE(check_spec(spec)->where, std::string("free_gpu_memory_fraction"));
     spec.engine.engine = EngineKind::Sglang;  // for which that share has no effect
     QVERIFY(!check_spec(spec));
+  }
+  // A list of rates is read as it is written. Steps with a draft take longer and yield more tokens; the seed
+  // draws which.
+  void drafts_make_answers_faster() {
+    ServiceSpec spec;
+    spec.source.users = 4;
+    spec.source.requests = 8;
+    spec.source.output_len = 200;
+    const Design design = design_on("llama3-70b", 4, 1);
+    const auto plain = run_of(design, spec);
+    QCOMPARE(plain->results.acceptance_length, 0.0);
+    QVERIFY(!set_setting(spec, *find_setting("speculative_method"), "eagle"));
+    QVERIFY(!set_setting(spec, *find_setting("num_speculative_tokens"), "3"));
+    const ServiceSetting& rates = *find_setting("acceptance_per_position");
+    QVERIFY(!set_setting(spec, rates, "0.8,0.6,0.4"));
+    QCOMPARE(rates.text(spec), std::string("0.8,0.6,0.4"));
+    for (const char* wrong : {"", "0.8,", ",", "0.8;0.6", "a"})
+      QVERIFY2(set_setting(spec, rates, wrong), wrong);
+    for (const char* engine : kEngineIds) {
+      QVERIFY(!set_setting(spec, *find_setting("engine"), engine));
+      const auto run = run_of(design, spec);
+      QVERIFY2(std::abs(run->results.acceptance_length / 2.8 - 1) < 0.1, engine);
+      QCOMPARE(run->results.acceptance_per_position.size(), size_t{3});
+      QVERIFY2(run->results.tpot.mean < 0.7 * plain->results.tpot.mean, engine);
+      QVERIFY2(run->results.itl.mean > plain->results.itl.mean, engine);
+      ServiceSpec other = spec;
+      other.source.seed = 1;
+      QVERIFY(run_of(design, other)->results.tpot.mean != run->results.tpot.mean);
+      QCOMPARE(run_of(design, spec)->results.tpot.mean, run->results.tpot.mean);
+    }
   }
   // Four stages have four steps in flight. With as many users as sequences fill a step of each stage, tokens
   // come faster than the seconds of a step allow for one step after the other.

@@ -3,6 +3,7 @@
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDialog>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bundle/checker.h"
 #include "explore_window.h"
 #include "offscreen.h"
 #include "report/service_report.h"
@@ -23,6 +25,7 @@
 #include "ui/selection/selection_state.h"
 #include "ui/session/page_settings.h"
 #include "ui/shell/document.h"
+#include "ui/shell/export_job.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/segmented_control.h"
@@ -178,6 +181,28 @@ class RequestsTest : public QObject {
     QVERIFY(w.requests().figures()->figure("goodput")->isVisible());
     QVERIFY(w.table().index(1, 5).data(TableModel::AlarmRole).toBool());
     QVERIFY(!w.table().index(0, 5).data(TableModel::AlarmRole).toBool());
+  }
+
+  // Speculative decoding has its figure. A list with a mistake is refused at its field.
+  void draftsHaveTheirFigure() {
+    RequestsWindow w;
+    QVERIFY(w.requests().figures()->figure("acceptance")->isHidden());
+    w.editor().setFolded(SettingGroup::Engine, false);
+    auto& method = w.field<QComboBox>("speculative_method");
+    w.editor().ensureWidgetVisible(&method);
+    method.setFocus();
+    QTest::keyClick(&method, Qt::Key_Down);
+    QTest::keyClick(&method, Qt::Key_Return);
+    w.wait();
+    QCOMPARE(w.run().spec.engine.speculation.method, SpeculativeMethod::Mtp);
+    w.enter("num_speculative_tokens", "2");
+    w.enter("acceptance_per_position", "0.9,0.5");
+    const QString text = w.requests().figures()->figure("acceptance")->text();
+    QVERIFY(w.requests().figures()->figure("acceptance")->isVisible());
+    QVERIFY2(text.contains(QString::fromStdString(significant(w.run().results.acceptance_length))),
+             qPrintable(text));
+    w.type("acceptance_per_position", "0.9;0.5");
+    QVERIFY(w.editor().refused());
   }
 
   // Only the settings of the selected engine have a field, and the run is that engine's.
@@ -392,6 +417,38 @@ class RequestsTest : public QObject {
     QTest::keyClick(&w.timeline(), Qt::Key_F);
     const QPointF below(w.timeline().width() / 2.0, w.timeline().height() - 60);
     QVERIFY(w.timeline().tipAt(below).contains("sequences run"));
+  }
+
+  // The steps of the shown range, of the engine below the requests, become a bundle.
+  void stepsOfTheShownRangeAreExported() {
+    RequestsWindow w;
+    auto& button = w.part<QPushButton>("export_steps");
+    QVERIFY(!button.isVisible());
+    w.crowd();
+    QVERIFY(button.isVisible());
+    w.timeline().setFocus();
+    QTest::keyClick(&w.timeline(), Qt::Key_Home);
+    QTest::keyClick(&w.timeline(), Qt::Key_Return);
+    const RequestTimeline::View view = w.timeline().view();
+    const auto range = steps_between(w.run(), w.timeline().replica(), view.from, view.to);
+    const StepRange steps = std::get<StepRange>(range);
+    QVERIFY(steps_in(w.run(), steps).size() < w.run().simulation.steps.size() / 4);
+    QTest::mouseClick(&button, Qt::LeftButton);
+    auto* dialog = w.main.findChild<QDialog*>("step_export");
+    QVERIFY(dialog && dialog->isVisible());
+    const QString what = dialog->findChild<QLabel*>("export_what")->text();
+    QVERIFY2(what.contains(QString("Steps %1 to %2").arg(steps.first).arg(steps.last)), qPrintable(what));
+    QVERIFY(!dialog->findChild<QCheckBox*>("export_durations")->isVisible());
+    QTemporaryDir folder;
+    dialog->findChild<QLineEdit*>("export_folder")->setText(folder.filePath("steps"));
+    auto* start = dialog->findChild<QPushButton*>("export_start");
+    QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled(), kWait);
+    QVERIFY(dialog->findChild<QLabel*>("export_size")->text().startsWith("4 traces"));
+    QTest::mouseClick(start, Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(!w.main.exportJob()->running(), kWait);
+    const CheckReport check = check_bundle(folder.filePath("steps").toStdString());
+    QVERIFY2(check.ok(), check_text(check).c_str());
+    QCOMPARE(check.ranks, int64_t{4});
   }
 
   // The sweep over rates: points of the core, the knee, a rate that the requests take over.
