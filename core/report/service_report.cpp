@@ -181,6 +181,9 @@ std::string cache_text(const ServicePool& pool) {
                     "engine: " + grouped(blocks) +
                     (size == 1 ? " tokens" : " blocks of " + grouped(size) + " tokens");
   const CacheCapacity& cache = pool.cache;
+  if (cache.layout != CacheLayout())
+    out += " in layers that store in different ways (" + grouped(cache.layout.row_blocks()) +
+           " for these tokens, " + grouped(cache.layout.states) + " for states)";
   if (cache.cache > 0)
     out += " (" + format_bytes(cache.cache) + " of " + format_bytes(cache.usable) + "; weights " +
            format_bytes(cache.states) + ", largest step " + format_bytes(cache.activations) + ", runtime " +
@@ -242,6 +245,7 @@ std::string service_json(const ServiceRun& run) {
                  {"cache",
                   {{"bytes", run.cache.cache},
                    {"blocks", allocated_blocks(run.spec.engine)},
+                   {"tokens", run.cache.tokens},
                    {"mean_share", r.mean_cache},
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},

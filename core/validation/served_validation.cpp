@@ -130,8 +130,8 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
                               ? host.request_seconds + host.prompt_seconds * row.prompt_tokens
                               : 0;
     for (const ServedFigure& figure : serving.figures)
-      out[i].values.push_back(value_of(figure, row.results, client,
-                                       static_cast<double>(blocks * cache_block_size(serving.spec.engine))));
+      out[i].values.push_back(
+          value_of(figure, row.results, client, room ? static_cast<double>(room->tokens) : 0));
   }
 }
 

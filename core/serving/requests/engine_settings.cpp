@@ -172,9 +172,9 @@ int32_t cache_block_size(const EngineSettings& settings) {
 
 bool caches_prefixes(const EngineSettings& settings) {
   switch (settings.engine) {
-    case EngineKind::Vllm: return settings.enable_prefix_caching;
-    case EngineKind::Sglang: return !settings.sglang.disable_radix_cache;
-    case EngineKind::Trtllm: return settings.trtllm.enable_block_reuse;
+    case EngineKind::Vllm: return settings.enable_prefix_caching && settings.layout.prefixes;
+    case EngineKind::Sglang: return !settings.sglang.disable_radix_cache && settings.layout.prefixes;
+    case EngineKind::Trtllm: return settings.trtllm.enable_block_reuse && settings.layout.prefixes;
   }
   return false;
 }

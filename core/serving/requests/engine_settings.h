@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "serving/requests/cache_layout.h"
+#include "serving/requests/kv_tiers.h"
 
 namespace shardscape {
 
@@ -109,6 +111,7 @@ struct EngineSettings {
   bool scheduler_reserve_full_isl = true;
   // Share of the blocks that stays free when a waiting request starts. Ignored while nothing runs.
   double watermark = 0;
+  bool disable_hybrid_kv_cache_manager = false;  // layers with a window store all tokens
   // The next step is scheduled while the previous one runs.
   bool async_scheduling = true;
   SglangSettings sglang;
@@ -118,6 +121,8 @@ struct EngineSettings {
   int32_t pipeline_stages = 1;  // as many steps are in flight
   int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together
   EngineRole role = EngineRole::Combined;
+  CacheLayout layout;           // of vLLM's cache; block_size is the tokens of a row
+  CacheTierSettings tiers;      // sizes in cache blocks; of SGLang in tokens
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 

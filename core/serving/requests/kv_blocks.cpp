@@ -1,144 +1,279 @@
 #include "serving/requests/kv_blocks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shardscape {
+namespace {
 
-ContentTable::ContentTable(int32_t contents) : page_of_(static_cast<size_t>((contents >> kBits) + 1), -1) {}
-
-void ContentTable::set(int32_t content, int32_t block) {
-  int32_t& page = page_of_[static_cast<size_t>(content >> kBits)];
-  if (page < 0) {
-    if (free_pages_.empty()) {
-      free_pages_.push_back(static_cast<int32_t>(pages_.size()));
-      pages_.emplace_back().fill(-1);
-      used_.push_back(0);
-    }
-    page = free_pages_.back();
-    free_pages_.pop_back();
-  }
-  const auto number = static_cast<size_t>(page);
-  int32_t& entry = pages_[number][static_cast<size_t>(content & kMask)];
-  used_[number] += (block >= 0) - (entry >= 0);
-  entry = block;
-  if (used_[number] == 0) {
-    free_pages_.push_back(page);
-    page = -1;
-  }
+int32_t all_contents(const BlockContents& contents, const CacheLayout& layout) {
+  return contents.contents() * static_cast<int32_t>(1 + layout.windows.size());
 }
 
-KvBlocks::KvBlocks(int64_t num_blocks, const BlockContents& contents)
+}  // namespace
+
+KvBlocks::KvBlocks(int64_t num_blocks, const BlockContents& contents, CacheLayout layout, int64_t row_tokens,
+                   const CacheTierSettings& tiers)
     : contents_(&contents),
+      layout_(std::move(layout)),
+      row_tokens_(row_tokens),
+      row_blocks_(layout_.row_blocks()),
       usable_(std::max<int64_t>(0, num_blocks - 1)),
-      blocks_(1),
-      table_(contents.contents()) {}
+      empty_(usable_),
+      units_(1),
+      table_(all_contents(contents, layout_)),
+      tiers_(tiers, all_contents(contents, layout_)) {}
 
-void KvBlocks::unlink(int32_t block) {
-  Block& b = at(block);
-  at(b.previous).next = b.next;
-  at(b.next).previous = b.previous;
+void KvBlocks::unlink(int32_t unit) {
+  Unit& u = at(unit);
+  at(u.previous).next = u.next;
+  at(u.next).previous = u.previous;
 }
 
-void KvBlocks::link_before(int32_t place, int32_t block) {
-  Block& b = at(block);
-  b.next = place;
-  b.previous = at(place).previous;
-  at(b.previous).next = block;
-  at(place).previous = block;
+void KvBlocks::link_before(int32_t place, int32_t unit) {
+  Unit& u = at(unit);
+  u.next = place;
+  u.previous = at(place).previous;
+  at(u.previous).next = unit;
+  at(place).previous = unit;
 }
 
-void KvBlocks::forget(int32_t block) {
-  Block& b = at(block);
-  if (b.content < 0) return;
+void KvBlocks::forget(int32_t unit) {
+  Unit& u = at(unit);
+  if (u.content < 0) return;
   // Requests find the oldest twin.
-  if (table_.find(b.content) == block) table_.set(b.content, b.twin_after == block ? -1 : b.twin_after);
-  at(b.twin_before).twin_after = b.twin_after;
-  at(b.twin_after).twin_before = b.twin_before;
-  b.content = -1;
+  if (table_.find(u.content) == unit) table_.set(u.content, u.twin_after == unit ? -1 : u.twin_after);
+  at(u.twin_before).twin_after = u.twin_after;
+  at(u.twin_after).twin_before = u.twin_before;
+  u.content = kEmpty;
+}
+
+// Takes a unit out of the free list. Its content moves to the lower tiers, unless the device has it twice.
+void KvBlocks::evict(int32_t unit) {
+  unlink(unit);
+  const int32_t content = at(unit).content;
+  forget(unit);
+  if (tiers_.any() && content != kEmpty && (content == kPrivate || table_.find(content) < 0))
+    tiers_.insert(content == kPrivate ? -1 : content, at(unit).blocks);
+  at(unit).content = kEmpty;
+  empty_ += at(unit).blocks;
+  spare_.push_back(unit);
+}
+
+// The cached rows of a window that all queries after them need: the last ones, or all from the start on.
+int32_t KvBlocks::window_hits(int32_t request, size_t window, int32_t rows) const {
+  const CacheWindow& of = layout_.windows[window];
+  const int32_t base = first_content(window);
+  ContentWalk walk(contents_->segments(request), 0);
+  if (of.chunked) {
+    const auto first = static_cast<int32_t>(CacheLayout::skipped_rows(of, rows * row_tokens_, row_tokens_));
+    int32_t found = 0;
+    for (; found < rows; ++found)
+      if (const int32_t content = base + walk.next(); found >= first && !cached(content)) break;
+    return found;
+  }
+  const int64_t last = (of.tokens - 1 + row_tokens_ - 1) / row_tokens_;
+  int32_t out = 0, run = 0;
+  for (int32_t i = 0; i < rows; ++i) {
+    run = cached(base + walk.next()) ? run + 1 : 0;
+    if (run >= last || run == i + 1) out = i + 1;
+  }
+  return out;
+}
+
+void KvBlocks::count(Hits& hits, int32_t content, int32_t blocks, bool first_group) const {
+  if (const int32_t unit = table_.find(content); unit >= 0) {
+    hits.held += blocks;
+    if (at(unit).users == 0) hits.free += blocks;
+    return;
+  }
+  const auto tier = static_cast<size_t>(tiers_.find(content));
+  hits.tier_rows[tier] += first_group;
+  hits.tier_blocks[tier] += blocks;
 }
 
 KvBlocks::Hits KvBlocks::hits(int32_t request, int32_t most) const {
   Hits out;
   if (contents_->contents() == 0 || most <= 0) return out;
+  int32_t rows = most;
+  if (layout_.full > 0) {
+    ContentWalk walk(contents_->segments(request), 0);
+    for (rows = 0; rows < most; ++rows) {
+      const int32_t content = walk.next(), unit = table_.find(content);
+      if (unit < 0 && tiers_.find(content) < 0) break;
+      if (layout_.windows.empty()) count(out, content, layout_.full, true);
+    }
+  }
+  if (layout_.windows.empty()) {
+    out.rows = rows;
+    return out;
+  }
+  for (int32_t before = rows + 1; rows < before;) {
+    before = rows;
+    for (size_t w = 0; w < layout_.windows.size(); ++w) rows = window_hits(request, w, rows);
+  }
+  out.rows = rows;
   ContentWalk walk(contents_->segments(request), 0);
-  while (out.blocks < most) {
-    const int32_t block = table_.find(walk.next());
-    if (block < 0) break;
-    ++out.blocks;
-    out.free += at(block).users == 0;
+  for (int32_t i = 0; i < rows; ++i) {
+    const int32_t content = walk.next();
+    if (layout_.full > 0) count(out, content, layout_.full, true);
+    for (size_t w = 0; w < layout_.windows.size(); ++w)
+      if (const CacheWindow& of = layout_.windows[w];
+          i >= CacheLayout::skipped_rows(of, rows * row_tokens_, row_tokens_))
+        count(out, first_content(w) + content, of.blocks, layout_.full == 0 && w == 0);
   }
   return out;
 }
 
-void KvBlocks::take_hits(int32_t request, int32_t blocks, Table& table) {
-  if (blocks == 0) return;
-  ContentWalk walk(contents_->segments(request), 0);
-  for (int32_t i = 0; i < blocks; ++i) {
-    const int32_t block = table_.find(walk.next());
-    if (at(block).users++ == 0) {
-      unlink(block);
-      ++in_use_;
-    }
-    table.push_back(block);
-  }
-  peak_ = std::max(peak_, in_use_);
+int64_t KvBlocks::needed(const Hits& hits, int64_t rows, bool whole, int64_t step) const {
+  const int64_t all = whole ? std::max(layout_.most_blocks(rows, step, row_tokens_),
+                                       hits.held + (rows - hits.rows) * layout_.full)
+                            : layout_.blocks(rows, hits.rows * row_tokens_, row_tokens_);
+  return all - hits.held + hits.free;
 }
 
-int32_t KvBlocks::unused_block() {
-  const int32_t oldest = at(0).next;
-  // Blocks that were never used come first. An endless cache takes free blocks only if they are empty.
-  const bool reuse = oldest != 0 &&
-                     (endless() ? at(oldest).content < 0 : static_cast<int64_t>(blocks_.size()) > usable_);
-  if (!reuse) {
-    blocks_.emplace_back();
-    return static_cast<int32_t>(blocks_.size()) - 1;
+int32_t KvBlocks::new_unit(int32_t blocks) {
+  while (!endless() && empty_ < blocks) evict(at(0).next);
+  // An endless cache takes free units only if nobody asks for their content.
+  if (const int32_t oldest = at(0).next; endless() && oldest != 0 && at(oldest).content < 0) evict(oldest);
+  if (spare_.empty()) {
+    spare_.push_back(static_cast<int32_t>(units_.size()));
+    units_.emplace_back();
   }
-  unlink(oldest);
-  forget(oldest);
-  return oldest;
-}
-
-void KvBlocks::take(int64_t blocks, Table& table) {
-  for (int64_t i = 0; i < blocks; ++i) {
-    const int32_t block = unused_block();
-    at(block).users = 1;
-    table.push_back(block);
-  }
+  const int32_t unit = spare_.back();
+  spare_.pop_back();
+  empty_ -= blocks;
+  at(unit).blocks = blocks;
+  at(unit).users = 1;
   in_use_ += blocks;
+  return unit;
+}
+
+// A unit with a content: that of the device, or a new one that is loaded.
+int32_t KvBlocks::take_content(int32_t content, int32_t blocks) {
+  const int32_t cached = table_.find(content);
+  if (cached >= 0) {
+    if (at(cached).users++ == 0) {
+      unlink(cached);
+      in_use_ += blocks;
+    }
+    return cached;
+  }
+  const int32_t unit = new_unit(blocks);
+  publish_unit(unit, content);
+  return unit;
+}
+
+void KvBlocks::take_hits(int32_t request, int32_t rows, Table& table) {
+  if (rows == 0) return;
+  table.windows.resize(layout_.windows.size());
+  table.skipped.resize(layout_.windows.size());
+  // Blocks on the device first: loads of others must not evict them, nor push each other out of their tier.
+  for (const bool on_device : {true, false}) {
+    ContentWalk walk(contents_->segments(request), 0);
+    const auto take = [&](std::vector<int32_t>& list, int32_t i, int32_t content, int32_t blocks) {
+      if (on_device) {
+        const bool found = table_.find(content) >= 0;
+        if (!found) tiers_.remove(content);
+        list.push_back(found ? take_content(content, blocks) : 0);
+      }
+      if (!on_device && list[static_cast<size_t>(i)] == 0)
+        list[static_cast<size_t>(i)] = take_content(content, blocks);
+    };
+    for (int32_t i = 0; i < rows; ++i) {
+      const int32_t content = walk.next();
+      if (layout_.full > 0)
+        take(table.rows, i, content, layout_.full);
+      else if (on_device)
+        table.rows.push_back(0);
+      for (size_t w = 0; w < layout_.windows.size(); ++w) {
+        const CacheWindow& of = layout_.windows[w];
+        table.skipped[w] = static_cast<int32_t>(
+            CacheLayout::skipped_rows(of, rows * row_tokens_, row_tokens_));
+        if (i >= table.skipped[w])
+          take(table.windows[w], i, first_content(w) + content, of.blocks);
+        else if (on_device)
+          table.windows[w].push_back(0);
+      }
+    }
+    if (!tiers_.any()) break;
+  }
   peak_ = std::max(peak_, in_use_);
+}
+
+void KvBlocks::take(int64_t rows, Table& table) {
+  for (int64_t i = 0; i < rows; ++i) table.rows.push_back(layout_.full > 0 ? new_unit(layout_.full) : 0);
+  if (!layout_.windows.empty()) {
+    table.windows.resize(layout_.windows.size());
+    table.skipped.resize(layout_.windows.size());
+    for (size_t w = 0; w < layout_.windows.size(); ++w)
+      for (int64_t i = 0; i < rows; ++i) table.windows[w].push_back(new_unit(layout_.windows[w].blocks));
+  }
+  if (table.states == 0 && layout_.states > 0) table.states = new_unit(layout_.states);
+  peak_ = std::max(peak_, in_use_);
+}
+
+void KvBlocks::skip(int64_t computed, Table& table) {
+  for (size_t w = 0; w < table.windows.size(); ++w) {
+    std::vector<int32_t>& rows = table.windows[w];
+    const auto end = static_cast<int32_t>(
+        std::min(CacheLayout::skipped_rows(layout_.windows[w], computed, row_tokens_), table.size()));
+    for (int32_t i = end; i-- > table.skipped[w];)
+      release_unit(std::exchange(rows[static_cast<size_t>(i)], 0), false);
+    table.skipped[w] = std::max(table.skipped[w], end);
+  }
+}
+
+void KvBlocks::publish_unit(int32_t unit, int32_t content) {
+  if (unit == 0 || at(unit).content >= 0) return;
+  Unit& u = at(unit);
+  const int32_t oldest = table_.find(content);
+  if (oldest < 0) {
+    table_.set(content, unit);
+    u.twin_before = u.twin_after = unit;
+  } else {
+    u.twin_after = oldest;
+    u.twin_before = at(oldest).twin_before;
+    at(u.twin_before).twin_after = unit;
+    at(oldest).twin_before = unit;
+  }
+  u.content = content;
 }
 
 void KvBlocks::publish(int32_t request, const Table& table, int32_t from, int32_t to) {
   if (contents_->contents() == 0 || from >= to) return;
   ContentWalk walk(contents_->segments(request), from);
   for (int32_t i = from; i < to; ++i) {
-    const int32_t content = walk.next(), block = table[static_cast<size_t>(i)];
-    if (at(block).content >= 0) continue;
-    Block& b = at(block);
-    const int32_t oldest = table_.find(content);
-    if (oldest < 0) {
-      table_.set(content, block);
-      b.twin_before = b.twin_after = block;
-    } else {
-      b.twin_after = oldest;
-      b.twin_before = at(oldest).twin_before;
-      at(b.twin_before).twin_after = block;
-      at(oldest).twin_before = block;
-    }
-    b.content = content;
+    const int32_t content = walk.next();
+    publish_unit(table.rows[static_cast<size_t>(i)], content);
+    for (size_t w = 0; w < table.windows.size(); ++w)
+      publish_unit(table.windows[w][static_cast<size_t>(i)], first_content(w) + content);
   }
 }
 
-void KvBlocks::release(Table& table, int32_t private_from) {
-  for (auto i = static_cast<int32_t>(table.size()); i-- > 0;) {
-    const int32_t block = table[static_cast<size_t>(i)];
-    if (--at(block).users > 0) continue;
-    --in_use_;
-    if (i >= private_from) forget(block);
-    // An endless cache uses empty blocks again before it grows.
-    link_before(endless() && at(block).content < 0 ? at(0).next : 0, block);
+void KvBlocks::release_unit(int32_t unit, bool is_private) {
+  if (unit == 0 || --at(unit).users > 0) return;
+  in_use_ -= at(unit).blocks;
+  if (is_private && at(unit).content >= 0) {
+    forget(unit);
+    at(unit).content = kPrivate;
   }
-  table.clear();
+  // An endless cache uses empty units again before it grows.
+  link_before(endless() && at(unit).content < 0 ? at(0).next : 0, unit);
+}
+
+void KvBlocks::release(Table& table, int32_t private_from) {
+  for (auto i = static_cast<int32_t>(table.size()); i-- > 0;)
+    release_unit(table.rows[static_cast<size_t>(i)], i >= private_from);
+  for (std::vector<int32_t>& window : table.windows) {
+    for (auto i = static_cast<int32_t>(window.size()); i-- > 0;)
+      release_unit(window[static_cast<size_t>(i)], i >= private_from);
+    window.clear();
+  }
+  release_unit(table.states, true);
+  table.rows.clear();
+  std::fill(table.skipped.begin(), table.skipped.end(), 0);
+  table.states = 0;
 }
 
 }  // namespace shardscape

@@ -88,7 +88,9 @@ RequestEnd refusal(const EngineSettings& settings, const Request& request) {
     }
   }
   const int64_t block = cache_block_size(settings), usable = cache_blocks(settings);
-  if (usable > 0 && (stored + block - 1) / block > usable) return RequestEnd::LargerThanCache;
+  const int64_t most = settings.layout.most_blocks((stored + block - 1) / block,
+                                                   most_step_tokens(settings) + drafts, block);
+  if (usable > 0 && most > usable) return RequestEnd::LargerThanCache;
   if (step > budget) return RequestEnd::LargerThanBudget;
   return RequestEnd::Pending;
 }

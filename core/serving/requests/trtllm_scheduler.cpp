@@ -23,7 +23,7 @@ int64_t TrtllmScheduler::free_blocks() const {
 }
 
 int64_t TrtllmScheduler::missing_blocks(int32_t sequence, int64_t tokens) {
-  return std::max<int64_t>(0, blocks_of(tokens) - static_cast<int64_t>(blocks(sequence).size()));
+  return blocks_.missing(blocks(sequence), blocks_of(tokens));
 }
 
 int64_t TrtllmScheduler::step_tokens(const Sequence& s) const {
@@ -32,7 +32,7 @@ int64_t TrtllmScheduler::step_tokens(const Sequence& s) const {
 
 int64_t TrtllmScheduler::cached_tokens(int32_t request) const {
   const int32_t tokens = table_.tokens_to_compute(request), block = settings_.tokens_per_block;
-  return int64_t{blocks_.hits(request, (tokens - 1) / block).blocks} * block;
+  return int64_t{blocks_.hits(request, (tokens - 1) / block).rows} * block;
 }
 
 std::optional<int64_t> TrtllmScheduler::receive(int32_t request) {
@@ -115,7 +115,7 @@ bool TrtllmScheduler::schedule(double now, ScheduledStep& step) {
 int32_t TrtllmScheduler::first_new_content(int32_t sequence) const {
   const Sequence& s = table_.at(sequence);
   const int32_t whole = (s.tokens - 1) / settings_.tokens_per_block;
-  const int32_t hits = blocks_.hits(s.request, whole).blocks;
+  const int32_t hits = blocks_.hits(s.request, whole).rows;
   return hits == whole ? -1 : ContentWalk(contents_->segments(s.request), hits).next();
 }
 
@@ -268,7 +268,7 @@ void TrtllmScheduler::start_context(const Chunk& chunk, double now, ScheduledSte
   int64_t tokens = chunk.tokens;
   if (!s.started) {
     const int32_t block = settings_.tokens_per_block;
-    const int32_t hits = blocks_.hits(s.request, (s.tokens - 1) / block).blocks;
+    const int32_t hits = blocks_.hits(s.request, (s.tokens - 1) / block).rows;
     blocks_.take_hits(s.request, hits, blocks(sequence));
     blocks_.take(missing_blocks(sequence, s.tokens), blocks(sequence));
     table_.start(sequence, hits * block, now);

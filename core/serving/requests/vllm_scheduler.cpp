@@ -15,7 +15,7 @@ VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& wor
       records_(records),
       speculation_(settings),
       lookahead_(lookahead_tokens(settings.speculation)),
-      blocks_(settings.num_gpu_blocks, contents),
+      blocks_(settings.num_gpu_blocks, contents, settings.layout, settings.block_size, settings.tiers),
       waiting_(settings.policy, workload, records),
       watermark_blocks_(static_cast<int64_t>(
           std::floor(settings.watermark * static_cast<double>(settings.num_gpu_blocks)))),
@@ -53,13 +53,13 @@ void VllmScheduler::arrive(std::span<const int32_t> ending) {
 
 int64_t VllmScheduler::cached_tokens(int32_t request) const {
   const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
-  return int64_t{hits(request, prompt).blocks} * settings_.block_size;
+  return int64_t{hits(request, prompt).rows} * settings_.block_size;
 }
 
 // Cached blocks of a request that computes `tokens` tokens before its next new one.
 KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens) const {
   const KvBlocks::Hits out = blocks_.hits(request, static_cast<int32_t>((tokens - 1) / settings_.block_size));
-  return lookahead_ > 0 && out.blocks > 0 ? blocks_.hits(request, out.blocks - 1) : out;
+  return lookahead_ > 0 && out.rows > 0 ? blocks_.hits(request, out.rows - 1) : out;
 }
 
 int64_t VllmScheduler::slots(const Sequence& s, int64_t tokens) const {
@@ -115,11 +115,12 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   const bool decode_first = prefilling_.empty() || c.newest < at(prefilling_.front()).order;
   if (wanted > budget && (!decode_first || c.decoding > budget)) return false;
   const std::vector<int32_t>& crossing = c.buckets[static_cast<size_t>(c.ticks % settings_.block_size)];
-  int64_t blocks = static_cast<int64_t>(crossing.size()), left = budget - c.decoding;
+  int64_t blocks = 0, left = budget - c.decoding;
+  for (const int32_t sequence : crossing) blocks += missing(sequence, computed(at(sequence)) + 1);
   for (const int32_t sequence : prefilling_) {
     const Sequence& s = at(sequence);
     const int64_t tokens = std::min(chunk(s.tokens - s.computed), left);
-    blocks += blocks_of(s.computed + tokens) - static_cast<int64_t>(table(sequence).size());
+    blocks += missing(sequence, s.computed + tokens);
     left -= tokens;
   }
   if (!blocks_.has_free(blocks)) return false;
@@ -172,8 +173,7 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
       continue;
     const int64_t tokens = s.state == State::Decode ? speculation_.step_tokens(computed(s), budget)
                                                     : std::min(chunk(s.tokens - s.computed), budget);
-    const int64_t needed = slots(s, tokens),
-                  blocks = blocks_of(needed) - static_cast<int64_t>(table(sequence).size());
+    const int64_t needed = slots(s, tokens), blocks = missing(sequence, needed);
     if (!blocks_.has_free(blocks)) {
       preempted = true;
       if (!make_room(sequence, blocks, budget)) break;
@@ -246,13 +246,18 @@ void VllmScheduler::tick(ScheduledStep& step) {
   }
 }
 
+// Blocks that a sequence takes to have so many token slots. Frees those that its windows no longer read.
+int64_t VllmScheduler::missing(int32_t sequence, int64_t slots) {
+  blocks_.skip(computed(at(sequence)), table(sequence));
+  return blocks_.missing(table(sequence), blocks_of(slots));
+}
+
 void VllmScheduler::take_blocks(int32_t sequence, int64_t tokens, int64_t slots) {
   Sequence& s = at(sequence);
   KvBlocks::Table& blocks = table(sequence);
   const int64_t before = computed(s), size = settings_.block_size;
-  const int64_t needed = blocks_of(slots);
-  if (needed > static_cast<int64_t>(blocks.size()))
-    blocks_.take(needed - static_cast<int64_t>(blocks.size()), blocks);
+  blocks_.skip(before, blocks);
+  blocks_.take(blocks_of(slots) - blocks.size(), blocks);
   if (s.state == State::Prefill) {
     ++changes_;
     blocks_.publish(s.request, blocks, static_cast<int32_t>(before / size),
@@ -334,12 +339,13 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
     const auto i = static_cast<size_t>(request);
     const int64_t tokens = int64_t{workload_->requests[i].prompt} + sampled_[i];
     const KvBlocks::Hits cached = hits(request, tokens);
-    const int64_t found = int64_t{cached.blocks} * settings_.block_size;
+    const int64_t found = int64_t{cached.rows} * settings_.block_size;
     int64_t part = chunk(tokens - found);
     if (!settings_.enable_chunked_prefill && part > budget) return;
     part = std::min(part, budget);
-    const int64_t reserved = blocks_of(settings_.scheduler_reserve_full_isl ? tokens : found + part) -
-                             cached.blocks + cached.free;
+    const bool whole = settings_.scheduler_reserve_full_isl;
+    const int64_t reserved = blocks_.needed(cached, blocks_of(whole ? tokens : found + part), whole,
+                                            settings_.max_num_batched_tokens + lookahead_);
     if (!blocks_.has_free(reserved + (running_ > 0 ? watermark_blocks_ : 0))) {
       refused_ = request;
       refused_version_ = changes_;
@@ -347,7 +353,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
       return;
     }
     waiting_.pop();
-    start(request, now, cached.blocks, part, step);
+    start(request, now, cached.rows, part, step);
     budget -= part;
   }
 }
@@ -356,13 +362,13 @@ std::optional<int64_t> VllmScheduler::receive(int32_t request) {
   if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
   const int64_t tokens = workload_->requests[static_cast<size_t>(request)].prompt;
   const KvBlocks::Hits cached = hits(request, tokens);
-  const int64_t others = blocks_of(tokens) - cached.blocks;
+  const int64_t rows = blocks_of(tokens), needed = blocks_.needed(cached, rows, true, tokens);
   const bool alone = running_ == 0 && kept_.empty();
-  if (!blocks_.has_free(others + cached.free + (alone ? 0 : watermark_blocks_))) return std::nullopt;
+  if (!blocks_.has_free(needed + (alone ? 0 : watermark_blocks_))) return std::nullopt;
   KvBlocks::Table& blocks = kept_[request];
-  blocks_.take_hits(request, cached.blocks, blocks);
-  blocks_.take(others, blocks);
-  return tokens - int64_t{cached.blocks} * settings_.block_size;
+  blocks_.take_hits(request, cached.rows, blocks);
+  blocks_.take(rows - cached.rows, blocks);
+  return tokens - int64_t{cached.rows} * settings_.block_size;
 }
 
 void VllmScheduler::release_kept(int32_t request) {

@@ -112,6 +112,7 @@ class VllmScheduler final : public Scheduler {
     return (tokens + settings_.block_size - 1) / settings_.block_size;
   }
   int64_t chunk(int64_t tokens) const;  // limited by the threshold
+  int64_t missing(int32_t sequence, int64_t slots);
   size_t bucket(const Sequence& s) const;
 
   bool schedule_fast(ScheduledStep& step, int64_t& budget);

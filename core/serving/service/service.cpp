@@ -84,15 +84,6 @@ Result<Workload> make_workload(const RequestSource& source) {
   return workload;
 }
 
-Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
-                                    std::shared_ptr<PlanCache> cache) {
-  const EngineSettings& engine = spec.engine;
-  return cache_capacity(engine_design(design),
-                        {memory_share(spec), most_step_tokens(engine), most_sequences(engine),
-                         cache_block_size(engine), 0, engine.engine},
-                        std::move(cache));
-}
-
 EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   const auto accelerator = accelerator_of(design.cluster);
   const std::string& kernels = design.workload.profile;
@@ -110,14 +101,6 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   profile.captured = vllm_captured_sizes(std::min(2 * tokens * most_sequences(spec.engine), kMostCaptured),
                                          tokens);
   return profile;
-}
-
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
-          "weights (" + format_bytes(cache.states) + "), the largest step (" +
-              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
-              ") leave no room for a KV cache in " + format_bytes(cache.usable),
-          "a larger share, more accelerators per engine, or smaller steps"};
 }
 
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,

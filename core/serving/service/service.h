@@ -13,6 +13,7 @@
 #include "serving/engine/engine_profile.h"
 #include "serving/requests/request.h"
 #include "serving/requests/request_wait.h"
+#include "serving/service/service_cache.h"
 #include "serving/service/service_spec.h"
 
 namespace shardscape {
@@ -21,7 +22,7 @@ namespace shardscape {
 struct ServicePool {
   Design design;          // of one engine
   EngineSettings engine;  // with the role, and the blocks that the run has used
-  CacheCapacity cache;    // what an engine has; unset if the spec gives the blocks
+  CacheCapacity cache;    // what an engine has; without sizes of memory if the spec gives the blocks
   int64_t replicas = 0;
   int64_t replica_accelerators = 0;
   double gpu_seconds = 0;  // of the replicas in use, from the start to the last token
@@ -30,7 +31,7 @@ struct ServicePool {
 struct ServiceRun {
   Design design;                   // of one engine; of a decode engine if prompts have replicas of their own
   ServiceSpec spec;                // with the blocks and replicas that the run has used
-  CacheCapacity cache;             // what an engine has; unset if the spec gives num_gpu_blocks
+  CacheCapacity cache;             // what an engine has; without sizes of memory if the spec gives the blocks
   std::vector<ServicePool> pools;  // as RequestSimulation::pools; `design` and `cache` are those of the last
   Workload workload;
   RequestSimulation simulation;
@@ -65,10 +66,5 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop = {},
                                                        std::shared_ptr<PlanCache> cache = {});
-// What an engine of the spec has left for its KV cache.
-Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
-                                    std::shared_ptr<PlanCache> cache = {});
-// Says what leaves no room for a cache. Requires cache.blocks == 0.
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache);
 
 }  // namespace shardscape

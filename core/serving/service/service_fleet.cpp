@@ -25,12 +25,8 @@ Result<ServicePool> make_pool(const Design& design, const ServiceSpec& spec, int
   out.engine.speculation.seed = spec.source.seed;
   out.engine.pipeline_stages = static_cast<int32_t>(design.parallel.pp);
   out.engine.attention_dp = static_cast<int32_t>(out.design.parallel.dp);
-  if (cache_blocks(out.engine) > 0) return out;
-  const auto capacity = service_cache(design, spec, std::move(cache));
-  if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
-  out.cache = std::get<0>(capacity);
-  set_cache_tokens(out.engine, out.cache.blocks * cache_block_size(out.engine));
-  if (cache_blocks(out.engine) == 0) return no_cache_problem(out.engine.engine, out.cache);
+  if (auto problem = set_cache(design, spec, out.engine, out.cache, std::move(cache)))
+    return *std::move(problem);
   return out;
 }
 

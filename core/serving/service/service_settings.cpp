@@ -260,6 +260,9 @@ std::vector<ServiceSetting> vllm_settings() {
           number<MEMBER(engine.watermark)>(
               "watermark", "Watermark", kGroup,
               "Share of the blocks that stays free when a request starts (vLLM)."),
+          on_off<MEMBER(engine.disable_hybrid_kv_cache_manager)>(
+              "disable_hybrid_kv_cache_manager", "No hybrid cache", kGroup,
+              "Layers with a window store all tokens, as other layers do (vLLM)."),
           on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
                                                   "The engine schedules a step while the previous one runs "
                                                   "(vLLM)."),
@@ -277,7 +280,8 @@ std::vector<ServiceSetting> sglang_settings() {
               "context_length)."),
           number<MEMBER(mem_fraction_static)>(
               "mem_fraction_static", "Static memory", kGroup,
-              "Share of the accelerator's memory for weights and KV cache (SGLang)."),
+              "Share of the accelerator's memory for weights and KV cache. 0: what SGLang estimates that "
+              "activations and graphs leave (SGLang)."),
           whole<MEMBER(engine.sglang.max_total_tokens)>(
               "max_total_tokens", "Cache tokens", kGroup,
               "Tokens of the KV cache. 0: as many as fit (SGLang)."),
@@ -352,6 +356,25 @@ std::vector<ServiceSetting> trtllm_settings() {
               "disable_overlap_scheduler", "No overlap scheduler", kGroup,
               "The engine schedules a step after the previous one has ended (TensorRT-LLM)."),
       });
+}
+
+std::vector<ServiceSetting> tier_settings() {
+  constexpr SettingGroup kGroup = SettingGroup::Engine;
+  return {
+      number<MEMBER(host_cache_gib)>(
+          "host_cache_gib", "Host cache", kGroup,
+          "GiB of host memory of a replica that store cache blocks (vLLM: "
+          "OffloadingConnector, SGLang: HiCache, TensorRT-LLM: host_cache_size). 0: "
+          "none."),
+      number<MEMBER(host_cache_gbps)>("host_cache_gbps", "Host link", kGroup,
+                                      "10^9 bytes per second from host memory to one accelerator."),
+      number<MEMBER(disk_cache_gib)>(
+          "disk_cache_gib", "Disk cache", kGroup,
+          "GiB on disk of a replica that store cache blocks which the host evicts. "
+          "0: none."),
+      number<MEMBER(disk_cache_gbps)>("disk_cache_gbps", "Disk rate", kGroup,
+                                      "10^9 bytes per second that a replica reads from disk."),
+  };
 }
 
 std::vector<ServiceSetting> speculative_settings() {
@@ -461,8 +484,9 @@ std::vector<ServiceSetting> pool_settings() {
 std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
-    for (auto rows : {request_settings, pattern_settings, engine_choice, vllm_settings, sglang_settings,
-                      trtllm_settings, speculative_settings, fleet_settings, pool_settings, level_settings})
+    for (auto rows :
+         {request_settings, pattern_settings, engine_choice, vllm_settings, sglang_settings, trtllm_settings,
+          tier_settings, speculative_settings, fleet_settings, pool_settings, level_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

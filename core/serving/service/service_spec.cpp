@@ -145,6 +145,7 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
     return Problem(ProblemCode::EngineSettingInvalid, id, "the value is " + significant(value), accepted);
   };
   constexpr int64_t kMostRequests = 10'000'000, kMostTurns = 10'000;
+  constexpr double kMostTierGib = 1e6;
   const RequestSource& source = spec.source;
   const std::pair<const char*, int64_t> lengths[] = {{"input_len", source.input_len},
                                                      {"output_len", source.output_len}};
@@ -163,9 +164,18 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
   if (source.range_ratio < 0 || source.range_ratio > 1)
     return problem("range_ratio", source.range_ratio, "0 to 1");
   if (source.seed < 0) return problem("seed", static_cast<double>(source.seed), "0 or more");
-  if (const double share = memory_share(spec); share <= 0 || share > 1)
+  const bool estimated = spec.engine.engine == EngineKind::Sglang && spec.mem_fraction_static == 0;
+  if (const double share = memory_share(spec); !estimated && (share <= 0 || share > 1))
     return problem(memory_setting(spec.engine.engine).id, share, "above 0, at most 1");
   if (auto fleet_problem = check_fleet(spec)) return fleet_problem;
+  const std::pair<const char*, double> tiers[] = {{"host_cache_gib", spec.host_cache_gib},
+                                                  {"disk_cache_gib", spec.disk_cache_gib}};
+  for (const auto& [id, gib] : tiers)
+    if (gib < 0 || gib > kMostTierGib) return problem(id, gib, "0 to 1,000,000 GiB");
+  const std::pair<const char*, double> links[] = {{"host_cache_gbps", spec.host_cache_gbps},
+                                                  {"disk_cache_gbps", spec.disk_cache_gbps}};
+  for (const auto& [id, gbps] : links)
+    if (gbps <= 0) return problem(id, gbps, "a number above 0");
   return check_settings(spec.engine);
 }
 

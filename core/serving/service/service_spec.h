@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "performance/machine.h"
 #include "serving/requests/arrivals.h"
 #include "serving/requests/engine_settings.h"
 #include "serving/requests/request_simulation.h"
@@ -62,12 +63,17 @@ struct ServiceSpec {
   // Shares of the memory that give the size of the cache, if the engine has none. Of vLLM, of SGLang, and of
   // TensorRT-LLM (engine/cache_capacity.h).
   double gpu_memory_utilization = 0.9;
-  double mem_fraction_static = 0.88;
+  double mem_fraction_static = 0;  // 0: as SGLang estimates it
   double free_gpu_memory_fraction = 0.9;
   // Engines, with prefill and decode replicas of both; 0: what follows from them or from the data-parallel
   // degree of the design.
   int64_t replicas = 0;
   FleetSpec fleet;
+  // Tiers of the cache below the device, of an attention replica: GiB, and 10^9 bytes per second. The host's
+  // link is that of one accelerator (Machine::host_gbps); all accelerators load at once. The disk is the
+  // replica's.
+  double host_cache_gib = 0, disk_cache_gib = 0;
+  double host_cache_gbps = Machine{}.host_gbps, disk_cache_gbps = 7;
   Router router = Router::RoundRobin;
   RequestLimits limits;  // of a request; its 99th percentile keeps them, too
   ServiceLevel level;    // further limits, of percentiles

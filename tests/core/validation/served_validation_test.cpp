@@ -399,8 +399,7 @@ class ServedValidationTest : public QObject {
       const ServiceSpec& spec = set.rows[i].serving->spec;
       const auto expected = service_cache(set.rows[i].design, spec);
       QCOMPARE(memory_share(spec), 0.8);
-      QCOMPARE(capacity.rows[i].predicted,
-               static_cast<double>(std::get<0>(expected).blocks * cache_block_size(spec.engine)));
+      QCOMPARE(capacity.rows[i].predicted, static_cast<double>(std::get<0>(expected).tokens));
     }
     // SGLang's share of the memory does not contain activations.
     QVERIFY(capacity.rows[1].predicted > capacity.rows[0].predicted);

@@ -1,5 +1,6 @@
 // The KV cache that an engine allocates.
 #include <QtTest>
+#include <cmath>
 
 #include "serving/engine/cache_capacity.h"
 #include "support/designs.h"
@@ -38,9 +39,102 @@ class CacheCapacityTest : public QObject {
     for (const char* preset : {"llama3-70b", "qwen3-30b-a3b", "gpt-oss-120b"}) {
       const CacheCapacity of = capacity(served(preset, 4, "h200-sxm-141gb"), {});
       QCOMPARE(of.cache, of.usable - of.states - of.runtime - of.activations);
-      QCOMPARE(of.blocks, of.cache / (of.token_bytes * 16));
+      QCOMPARE(of.blocks, of.cache / of.block_bytes);
       QVERIFY(of.states > 0 && of.activations > 0 && of.runtime > 0 && of.blocks > 0);
     }
+  }
+  // The groups of vLLM: layers with the same storage, as many in a group as the rarest storage has. Bytes of
+  // gpt-oss and Gemma 3 follow from their configurations, states of Qwen3-Next and Nemotron-H from vLLM's
+  // mamba_utils.py.
+  void layers_share_blocks_in_groups_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<int>("full");
+    QTest::addColumn<int>("states");
+    QTest::addColumn<QList<int>>("window");  // tokens and blocks of a row
+    QTest::addColumn<qint64>("row_tokens");
+    QTest::addColumn<qint64>("block_bytes");
+    const auto row = [](const char* preset, int full, int states, QList<int> window, qint64 tokens,
+                        qint64 bytes) {
+      QTest::newRow(preset) << QByteArray(preset) << full << states << window << tokens << bytes;
+    };
+    row("llama3-8b", 1, 0, {}, 16, 32 * 4096 * 16);
+    row("gpt-oss-120b", 1, 0, {128, 1}, 16, 18 * 2048 * 16);
+    row("gemma3-27b", 1, 0, {1024, 6}, 16, 10 * 8192 * 16);    // 10 and 52 layers
+    row("llama4-scout", 1, 0, {8192, 3}, 16, 12 * 4096 * 16);  // chunks
+    row("mimo-v2-flash", 1, 0, {128, 10}, 32, 9 * 5120 * 16);  // full layers store half of a window's token
+    row("mistral-7b-v0.1", 0, 0, {4096, 1}, 16, 32 * 4096 * 16);
+    row("qwen3-next-80b-a3b", 1, 3, {}, 1056, qint64{12} * 2048 * 1056);  // a state has 2,146,304 bytes
+    row("nemotron-h-56b", 1, 6, {}, 4128, qint64{10} * 4096 * 4128);
+    row("mamba-2.8b", 0, 1, {}, 16, 64 * 358400);
+  }
+  void layers_share_blocks_in_groups() {
+    QFETCH(QByteArray, preset);
+    QFETCH(int, full);
+    QFETCH(int, states);
+    QFETCH(QList<int>, window);
+    QFETCH(qint64, row_tokens);
+    QFETCH(qint64, block_bytes);
+    const Design design = served(preset.constData(), 1, "h200-sxm-141gb");
+    const auto read = cache_storage(design, {});
+    QVERIFY(std::holds_alternative<CacheCapacity>(read));
+    const CacheCapacity& of = std::get<0>(read);
+    QCOMPARE(of.layout.full, full);
+    QCOMPARE(of.layout.states, states);
+    QCOMPARE(of.layout.windows.size(), static_cast<size_t>(window.size() / 2));
+    if (!window.empty()) {
+      QCOMPARE(of.layout.windows[0].tokens, int64_t{window[0]});
+      QCOMPARE(of.layout.windows[0].blocks, window[1]);
+      QCOMPARE(of.layout.windows[0].chunked, preset.startsWith("llama4"));
+    }
+    QCOMPARE(of.row_tokens, int64_t{row_tokens});
+    QCOMPARE(of.block_bytes, int64_t{block_bytes});
+    QCOMPARE(of.layout.prefixes, states == 0);
+  }
+  // Without the hybrid manager a window stores every token.
+  void windows_can_store_all_tokens() {
+    CacheSettings settings;
+    const Design design = served("gpt-oss-120b", 4, "h200-sxm-141gb");
+    const CacheCapacity hybrid = capacity(design, settings);
+    settings.disable_hybrid_kv_cache_manager = true;
+    const CacheCapacity whole = capacity(design, settings);
+    QCOMPARE(whole.token_bytes, 2 * hybrid.token_bytes);
+    QCOMPARE(whole.sequence_bytes, int64_t{0});
+    QVERIFY(whole.layout == CacheLayout());
+    QCOMPARE(whole.tokens, whole.blocks * 16);
+    // Both print the same tokens: those of a sequence that has not left its window.
+    QVERIFY(std::abs(whole.tokens - hybrid.tokens) <= 32);
+  }
+  // Windows take 0.8 of the tokens in SGLang, states 0.9 / 1.9 of the memory; TensorRT-LLM reserves them.
+  void engines_store_windows_and_states() {
+    CacheSettings settings;
+    settings.block_size = 1;
+    settings.engine = EngineKind::Sglang;
+    const Design windows = served("gpt-oss-120b", 4, "h200-sxm-141gb"),
+                 states = served("qwen3-next-80b-a3b", 4, "h200-sxm-141gb");
+    CacheCapacity of = capacity(windows, settings);
+    QCOMPARE(of.block_bytes, of.token_bytes + of.token_bytes * 4 / 5);
+    QCOMPARE(of.sequences, int64_t{0});
+    of = capacity(states, settings);
+    const double share = static_cast<double>(of.sequences * 3 * of.sequence_bytes) /
+                         static_cast<double>(of.cache);
+    QVERIFY(std::abs(share - 0.9 / 1.9) < 0.01);
+    settings.engine = EngineKind::Trtllm;
+    settings.max_num_seqs = 64;
+    of = capacity(states, settings);
+    QCOMPARE(of.blocks, (of.cache - 64 * of.sequence_bytes) / of.block_bytes);
+    QVERIFY(!of.layout.prefixes);
+  }
+  // 80 GB and one accelerator: graphs of 256 sequences, chunks of 8,192 tokens (server_args.py).
+  void sglang_estimates_its_share() {
+    CacheSettings settings;
+    settings.engine = EngineKind::Sglang;
+    settings.gpu_memory_utilization = 0;
+    settings.memory_bytes = int64_t{80} << 30;
+    const CacheCapacity of = capacity(served("llama3-8b", 1, "h100-sxm-80gb"), settings);
+    const double reserved = 512 + 1.5 * 8192 + 2 * 256 + 128;
+    const double share = std::round((1 - reserved / (80 * 1024)) * 1000) / 1000;
+    QCOMPARE(of.usable,
+             static_cast<int64_t>(share * static_cast<double>(settings.memory_bytes - of.runtime)));
   }
   // SGLang divides what the runtime leaves; TensorRT-LLM takes a share of what the largest step leaves.
   void engines_divide_the_memory() {

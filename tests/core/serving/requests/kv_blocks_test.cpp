@@ -1,6 +1,7 @@
 // Contents of cache blocks, and the pool of blocks with its prefix cache.
 #include <QtTest>
 #include <map>
+#include <numeric>
 
 #include "serving/requests/kv_blocks.h"
 #include "serving/requests/random.h"
@@ -36,9 +37,9 @@ int common(const BlockContents& all, int32_t a, int32_t b, int32_t blocks) {
 KvBlocks::Table admitted(KvBlocks& pool, int32_t request, int32_t blocks, int32_t full) {
   KvBlocks::Table table;
   const auto hits = pool.hits(request, full);
-  pool.take_hits(request, hits.blocks, table);
-  pool.take(blocks - hits.blocks, table);
-  pool.publish(request, table, hits.blocks, full);
+  pool.take_hits(request, hits.rows, table);
+  pool.take(blocks - hits.rows, table);
+  pool.publish(request, table, hits.rows, full);
   return table;
 }
 
@@ -116,7 +117,7 @@ class KvBlocksTest : public QObject {
     QVERIFY(pool.has_free(4) && !pool.has_free(5));
     KvBlocks::Table table;
     pool.take(4, table);
-    QVERIFY(std::find(table.begin(), table.end(), 0) == table.end());
+    QVERIFY(std::find(table.rows.begin(), table.rows.end(), 0) == table.rows.end());
     QVERIFY(!pool.has_free(1));
     pool.release(table, 0);
     QVERIFY(pool.has_free(4));
@@ -134,7 +135,7 @@ class KvBlocksTest : public QObject {
     KvBlocks::Table a = admitted(pool, 0, 3, 3), b = admitted(pool, 1, 3, 3), c;
     pool.release(a, 3);
     pool.release(b, 3);
-    const auto hits = [&](int32_t r) { return pool.hits(r, 3).blocks; };
+    const auto hits = [&](int32_t r) { return pool.hits(r, 3).rows; };
     pool.take(2, c);  // the two unused ones
     QCOMPARE(hits(0), 3);
     pool.take(1, c);
@@ -145,10 +146,10 @@ class KvBlocksTest : public QObject {
     // A hit takes the request out of the free list.
     KvBlocks::Table d = admitted(pool, 1, 3, 3);
     QVERIFY(!pool.has_free(1));
-    QCOMPARE(pool.hits(1, 3).free, 0);
+    QCOMPARE(pool.hits(1, 3).free, int64_t{0});
     pool.release(d, 3);
-    QCOMPARE(pool.hits(1, 3).free, 3);
-    QCOMPARE(pool.hits(1, 2).blocks, 2);
+    QCOMPARE(pool.hits(1, 3).free, int64_t{3});
+    QCOMPARE(pool.hits(1, 2).rows, 2);
   }
 
   void shared_blocks_stay_until_the_last_user_ends() {
@@ -159,7 +160,7 @@ class KvBlocksTest : public QObject {
     const BlockContents all(w, 4);
     KvBlocks pool(4, all);
     KvBlocks::Table a = admitted(pool, 0, 2, 2), b = admitted(pool, 1, 2, 2);
-    QCOMPARE(a, b);
+    QCOMPARE(a.rows, b.rows);
     QCOMPARE(pool.in_use(), int64_t{2});
     pool.release(a, 2);
     QCOMPARE(pool.in_use(), int64_t{2});
@@ -182,11 +183,79 @@ class KvBlocksTest : public QObject {
     pool.publish(1, b, 0, 1);
     pool.release(a, 1);
     pool.take(1, c);  // evicts the block of the first request
-    QCOMPARE(pool.hits(0, 1).blocks, 1);
-    QCOMPARE(pool.hits(0, 1).free, 0);
+    QCOMPARE(pool.hits(0, 1).rows, 1);
+    QCOMPARE(pool.hits(0, 1).free, int64_t{0});
     pool.release(b, 1);
     pool.take(1, b);
-    QCOMPARE(pool.hits(0, 1).blocks, 0);
+    QCOMPARE(pool.hits(0, 1).rows, 0);
+  }
+
+  // Sequences of random layouts grow step by step. Each holds the blocks of the rule, and the cache is full
+  // before it gives out more than it has.
+  void sequences_hold_the_blocks_of_their_layout() {
+    constexpr int64_t kRow = 4;
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      Random random(seed);
+      CacheLayout layout;
+      layout.full = static_cast<int32_t>(random.below(3));
+      for (int64_t w = random.below(3); w > 0; --w)
+        layout.windows.push_back(
+            {1 + random.below(30), random.below(2) == 0, 1 + static_cast<int32_t>(random.below(3))});
+      layout.states = static_cast<int32_t>(random.below(3));
+      const BlockContents none;
+      KvBlocks pool(200, none, layout, kRow);
+      std::vector<KvBlocks::Table> tables(6);
+      std::vector<int64_t> computed(tables.size(), 0), held(tables.size(), 0);
+      for (int step = 0; step < 300; ++step) {
+        const auto i = static_cast<size_t>(random.below(static_cast<int64_t>(tables.size())));
+        const int64_t tokens = 1 + random.below(10), rows = (computed[i] + tokens + kRow - 1) / kRow;
+        pool.skip(computed[i], tables[i]);
+        if (random.below(20) == 0 || !pool.has_free(pool.missing(tables[i], rows))) {
+          pool.release(tables[i], 0);
+          computed[i] = held[i] = 0;
+        } else {
+          pool.take(rows - tables[i].size(), tables[i]);
+          held[i] = layout.blocks(rows, computed[i], kRow);
+          QVERIFY(held[i] <= layout.most_blocks(rows, tokens, kRow));
+          computed[i] += tokens;
+        }
+        QCOMPARE(pool.in_use(), std::accumulate(held.begin(), held.end(), int64_t{0}));
+        QVERIFY(pool.in_use() <= pool.usable());
+      }
+    }
+  }
+
+  // Rows of 4 tokens, a window of 8 tokens: a prefix needs its last two rows in the window.
+  void a_prefix_needs_the_last_rows_of_a_window() {
+    Workload w = workload({request(0, 32, 1), request(0, 32, 1), request(0, 20, 1)});
+    w.tokens_per_hash = 4;
+    add_hashes(w, 0, {1, 2, 3, 4, 5, 6, 7, 8});
+    add_hashes(w, 1, {1, 2, 3, 4, 5, 6, 7, 8});
+    add_hashes(w, 2, {1, 2, 3, 4, 5});
+    const BlockContents all(w, 4);
+    CacheLayout layout;
+    layout.windows.push_back({8, false, 1});
+    KvBlocks pool(17, all, layout, 4);  // two sequences of 8 rows with whole windows
+    KvBlocks::Table a;
+    pool.take(8, a);
+    pool.publish(0, a, 0, 8);
+    pool.skip(32, a);
+    QCOMPARE(pool.in_use(), int64_t{8 + 2});
+    // All rows are cached, those before the window in the free list.
+    QCOMPARE(pool.hits(1, 8).rows, 8);
+    QCOMPARE(pool.hits(1, 8).held, int64_t{8 + 2});
+    QCOMPARE(pool.hits(2, 5).rows, 5);
+    QCOMPARE(pool.hits(2, 5).free, int64_t{2});
+    KvBlocks::Table b;
+    pool.take_hits(2, 5, b);
+    QCOMPARE(b.windows[0][2], 0);
+    QVERIFY(b.windows[0][3] != 0 && b.windows[0][4] != 0);
+    pool.release(b, 5);
+    // Other sequences take the six free rows of the window. The prefix that ends with row 5 is then lost.
+    pool.take(3, b);
+    QCOMPARE(pool.in_use(), pool.usable());
+    QCOMPARE(pool.hits(2, 5).rows, 0);
+    QCOMPARE(pool.hits(1, 8).rows, 8);
   }
 
   // Blocks that nobody asks for again are used again, and shared ones stay.
@@ -198,9 +267,9 @@ class KvBlocksTest : public QObject {
     KvBlocks pool(0, all);
     int32_t most = 0;
     for (int32_t r = 0; r < 1000; ++r) {
-      QCOMPARE(pool.hits(r, 10).blocks, r == 0 ? 0 : r == 1 ? 4 : 8);
+      QCOMPARE(pool.hits(r, 10).rows, r == 0 ? 0 : r == 1 ? 4 : 8);
       KvBlocks::Table table = admitted(pool, r, 12, 10);
-      most = std::max(most, *std::max_element(table.begin(), table.end()));
+      most = std::max(most, *std::max_element(table.rows.begin(), table.rows.end()));
       pool.release(table, all.private_from(r));
     }
     QCOMPARE(pool.peak_in_use(), int64_t{12});

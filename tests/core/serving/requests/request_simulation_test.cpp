@@ -221,6 +221,34 @@ class RequestSimulationTest : public QObject {
     QVERIFY2(totals.preemptions > 20, qPrintable(QString::number(totals.preemptions)));
   }
 
+  // Layers with windows and states share the blocks of vLLM's cache.
+  void layouts_of_the_cache_keep_the_properties() {
+    Totals totals;
+    for (uint64_t seed = 0; seed < 400; ++seed) {
+      RequestCase c = random_case(seed);
+      EngineSettings& s = c.settings;
+      s.layout.full = seed % 4 > 0;
+      s.layout.windows.push_back(
+          {3 + static_cast<int64_t>(seed % 50), seed % 3 == 0, 1 + static_cast<int32_t>(seed % 3)});
+      s.layout.states = seed % 7 == 0;
+      s.layout.prefixes = seed % 7 > 0;
+      int64_t most = 0;
+      for (const Request& r : c.workload.requests)
+        most = std::max(most, s.layout.most_blocks((r.prompt + r.output + s.block_size - 1) / s.block_size,
+                                                   s.max_num_batched_tokens, s.block_size));
+      s.num_gpu_blocks = 1 + most * (1 + static_cast<int64_t>(seed % 3));
+      const ServiceSetup setup = setup_of(c, seed);
+      LinearClock clock;
+      const RequestSimulation r = run(c.workload, setup, clock);
+      const QString found = broken_property(c, setup, r, totals);
+      QVERIFY2(found.isEmpty(), qPrintable(QString("seed %1: %2").arg(seed).arg(found)));
+      QVERIFY(s.layout.prefixes ||
+              std::all_of(r.requests.begin(), r.requests.end(),
+                          [](const RequestRecord& record) { return record.cached == 0; }));
+    }
+    QVERIFY(totals.refused == 0 && totals.preemptions > 20 && totals.cached > 10000);
+  }
+
   // A token needs its whole prompt: with chunks of `budget`, at least so many steps before it.
   void no_token_comes_before_its_prompt() {
     for (uint64_t seed = 0; seed < 100; ++seed) {
