@@ -47,9 +47,27 @@ std::string aiconfigurator(const std::string& id, const std::string& fields) {
   return R"({"id": ")" + id + R"(", "mode": "agg", "isl": 512, "osl": 64, "concurrency": 2, "pp": 1, )" +
          fields + "}";
 }
-constexpr char kDense[] = R"("model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "h100_sxm", "engine": "vllm",
-    "engine_version": "9.9", "precision": "bf16", "gemm": null, "moe": null, "tp": 1, "attention_dp": 1,
-    "moe_tp": 1, "moe_ep": 1, "ttft_mean_ms": 30, "tpot_mean_ms": 7)";
+// The parser of moc fails on literals of several lines in the class.
+std::string inferencex(const char* engine, const char* gpu, int users, int input) {
+  return std::string(R"({"engine": ")") + engine + R"(", "gpu": ")" + gpu +
+         R"(", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8, "prefill": {}, )"
+         R"("decode": {"tp": 8, "ep": 1, "dp_attention": false}, "osl": 1024, "date": "2030-01-01", )"
+         R"("output_tokens_per_s_per_gpu": 20, "ttft_ms": {"mean": 200}, "tpot_ms": {"mean": 20}, )"
+         R"("speculative": "none", "disaggregated": false, "isl": )" +
+         std::to_string(input) + R"(, "concurrency": )" + std::to_string(users) + "}";
+}
+std::string drafting(const char* engine, const char* dp, const char* more) {
+  return R"({"gpu": "h200", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8, "prefill": {}, )"
+         R"("isl": 1024, "osl": 1024, "concurrency": 16, "output_tokens_per_s_per_gpu": 20, )"
+         R"("date": "2030-01-01", "disaggregated": false, "ttft_ms": {"p50": 150}, )"
+         R"("e2e_ms": {"p50": 19000}, "speculative": "mtp", "engine": ")" +
+         std::string(engine) + R"(", "decode": {"tp": 8, "ep": 8, "dp_attention": )" + dp + "}, " + more +
+         "}";
+}
+constexpr char
+    kDense[] = R"("model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "h100_sxm", "engine": "vllm", )"
+               R"("engine_version": "9.9", "precision": "bf16", "gemm": null, "moe": null, "tp": 1, )"
+               R"("attention_dp": 1, "moe_tp": 1, "moe_ep": 1, "ttft_mean_ms": 30, "tpot_mean_ms": 7)";
 
 }  // namespace
 
@@ -163,14 +181,7 @@ class ServedValidationTest : public QObject {
   // requests every 10 decode steps, from 16 users on every 30. TensorRT-LLM's steps hold a prompt and a token
   // of each user.
   void engines_have_the_settings_of_their_scripts() {
-    const auto row = [](const char* engine, const char* gpu, int users, int input) {
-      return std::string(R"({"engine": ")") + engine + R"(", "gpu": ")" + gpu +
-             R"(", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8, "prefill": {},
-        "decode": {"tp": 8, "ep": 1, "dp_attention": false}, "osl": 1024, "date": "2030-01-01",
-        "output_tokens_per_s_per_gpu": 20, "ttft_ms": {"mean": 200}, "tpot_ms": {"mean": 20},
-        "speculative": "none", "disaggregated": false, "isl": )" +
-             std::to_string(input) + R"(, "concurrency": )" + std::to_string(users) + "}";
-    };
+    const auto row = inferencex;
     const MeasuredSet set = read_rows(row("sglang", "b200", 8, 1024) + "," + row("sglang", "b200", 16, 1024) +
                                       "," + row("sglang", "h200", 16, 1024) + "," +
                                       row("trt", "h200", 64, 1024) + "," + row("trt", "h200", 64, 8192));
@@ -204,23 +215,18 @@ class ServedValidationTest : public QObject {
   // The drafts of InferenceX's scripts. Gaps of messages of ten or thirty steps over the time per token give
   // the tokens per step; rows without means have the rate of such rows, or that of other DeepSeek servers.
   void inferencex_predicts_tokens() {
-    const auto row = [](const char* engine, const char* dp, const char* more) {
-      return std::string(R"({"gpu": "h200", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8,
-        "prefill": {}, "isl": 1024, "osl": 1024, "concurrency": 16, "output_tokens_per_s_per_gpu": 20,
-        "date": "2030-01-01", "disaggregated": false, "ttft_ms": {"p50": 150}, "e2e_ms": {"p50": 19000},
-        "speculative": "mtp", "engine": ")") +
-             engine + R"(", "decode": {"tp": 8, "ep": 8, "dp_attention": )" + dp + "}, " + more + "}";
-    };
     const char* ten = R"("tpot_ms": {"mean": 10}, "itl_ms": {"mean": 215})";
     const char* thirty = R"("tpot_ms": {"mean": 10}, "itl_ms": {"mean": 660})";
     const char* medians = R"("tpot_ms": {"p50": 10}, "itl_ms": {"p50": 215})";
-    const MeasuredSet set = read_rows(row("sglang", "false", ten) + "," + row("sglang", "false", thirty) +
-                                      "," + row("trt", "false", medians) + "," + row("trt", "true", medians) +
-                                      "," + row("vllm", "false", ten) + "," + row("sglang", "true", medians));
-    const struct {
+    const MeasuredSet set = read_rows(
+        drafting("sglang", "false", ten) + "," + drafting("sglang", "false", thirty) + "," +
+        drafting("trt", "false", medians) + "," + drafting("trt", "true", medians) + "," +
+        drafting("vllm", "false", ten) + "," + drafting("sglang", "true", medians));
+    struct Expected {
       int64_t tokens;
       double length;
-    } expected[] = {{2, 2.15}, {2, 2.2}, {3, 0}, {1, 0}};
+    };
+    const Expected expected[] = {{2, 2.15}, {2, 2.2}, {3, 0}, {1, 0}};
     for (size_t i = 0; i < 4; ++i) {
       is_mapped(set.rows[i]);
       const SpeculativeSettings& s = set.rows[i].serving->spec.engine.speculation;
