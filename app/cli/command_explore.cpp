@@ -1,6 +1,8 @@
 // shardscape-cli explore
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <set>
 #include <thread>
 #include <tuple>
 
@@ -8,9 +10,11 @@
 #include "app/cli/command_list.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/explore_text.h"
+#include "app/cli/goodput_text.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/service_flags.h"
 #include "app/cli/space_flags.h"
 #include "base/number_text.h"
 
@@ -33,6 +37,66 @@ std::optional<int> read_objective(const std::string& where, std::string_view id,
   return std::nullopt;
 }
 
+// Goodput is no figure of a step: a second stage computes it (explore/goodput_search.h).
+bool by_goodput(const Arguments& arguments) {
+  const std::string* id = arguments.value("--objective");
+  return id && trimmed(*id) == "goodput";
+}
+
+// The seed of the search is that of the requests, too.
+const std::set<std::string> kSharedSettings{"seed"};
+
+// The options of the second stage, or an exit code.
+std::variant<GoodputOptions, int> goodput_of(const Arguments& arguments) {
+  const char* const kSearchOnly[] = {"--shard", "--resume"};
+  for (const char* flag : kSearchOnly)
+    if (arguments.has(flag))
+      return wrong({ProblemCode::ConflictingFlags, flag, "a search by goodput is not divided or continued",
+                    "another objective"});
+  GoodputOptions out;
+  const auto spec = service_of(arguments, kSharedSettings);
+  if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
+  out.spec = std::get<ServiceSpec>(spec);
+  const auto seed = count_flag(arguments, "--seed", out.spec.source.seed, 0, INT64_MAX),
+             evaluated = count_flag(arguments, "--evaluate", static_cast<int64_t>(out.evaluated), 1, 100'000);
+  for (const auto* read : {&seed, &evaluated})
+    if (const int* exit_code = std::get_if<int>(read)) return *exit_code;
+  out.spec.source.seed = std::get<int64_t>(seed);
+  out.evaluated = static_cast<size_t>(std::get<int64_t>(evaluated));
+  out.considered = std::max(out.considered, out.evaluated);
+  return out;
+}
+
+int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Space>& space,
+                      const SearchOptions& options, const Interrupt& interrupt) {
+  const auto goodput = goodput_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&goodput)) return *exit_code;
+  const auto found = [&] {
+    ProgressLine line;
+    SearchCallbacks callbacks;
+    if (line.wanted())
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
+    return search_goodput(space, options, std::get<GoodputOptions>(goodput), callbacks, interrupt.token());
+  }();
+  if (const auto* problem = std::get_if<Problem>(&found)) return service_failure(*problem, kWrongUsage);
+  if (interrupt.requested()) return kInterrupted;
+  const GoodputResult& result = std::get<GoodputResult>(found);
+  if (const auto exit_code = write_result(arguments, result.search)) return *exit_code;
+  std::cout << (arguments.has("--json")
+                    ? goodput_json(result, std::get<GoodputOptions>(goodput))
+                    : goodput_text(result, std::get<GoodputOptions>(goodput), options.result.top));
+  return !result.entries.empty() && result.entries.front().per_gpu() > 0 ? kDone : kNegativeAnswer;
+}
+
+// A flag of a service without the objective that reads it.
+std::optional<int> service_without_goodput(const Arguments& arguments) {
+  for (const Flag& flag : service_flags(kSharedSettings))
+    if (arguments.has(flag.name))
+      return wrong({ProblemCode::ConflictingFlags, flag.name, "only a search by goodput has a service",
+                    "--objective goodput"});
+  return std::nullopt;
+}
+
 // The options, or an exit code.
 std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   SearchOptions options;
@@ -51,7 +115,7 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   options.result.sample = static_cast<size_t>(sample);
   options.threads = static_cast<int>(threads);
   if (arguments.has("--guided")) options.guided = Guided{static_cast<uint64_t>(seed), budget};
-  if (const std::string* id = arguments.value("--objective")) {
+  if (const std::string* id = arguments.value("--objective"); id && !by_goodput(arguments)) {
     if (const auto exit_code = read_objective("--objective", *id, options.result.objective))
       return *exit_code;
     if (options.result.objective != options.result.front_y) options.result.front_x = options.result.objective;
@@ -102,8 +166,11 @@ int run(const Arguments& arguments) {
   SearchOptions& options = std::get<SearchOptions>(parsed);
   const auto space = space_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
-  const bool json = arguments.has("--json");
+  const bool json = arguments.has("--json"), goodput = by_goodput(arguments);
+  if (!goodput)
+    if (const auto exit_code = service_without_goodput(arguments)) return *exit_code;
   if (arguments.has("--count")) return count(*std::get<0>(space), json, interrupt);
+  if (goodput) return search_by_goodput(arguments, std::get<0>(space), options, interrupt);
   std::optional<SearchResult> before;
   if (const std::string* path = arguments.value("--resume")) {
     auto read = load_result(*path);
@@ -142,7 +209,10 @@ Command explore_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--top", 0, FlagKind::Value, "N", "Designs to show; default: 10.", ""},
-      {"--objective", 0, FlagKind::Value, "ID", objectives_help + "default: tokens_per_gpu.", ""},
+      {"--objective", 0, FlagKind::Value, "ID",
+       objectives_help + "goodput (requests/s per GPU within --slo, for designs in decode or prefill), "
+                         "default: tokens_per_gpu.",
+       ""},
       {"--pareto", 0, FlagKind::Value, "ID,ID",
        "Objectives of the Pareto front; default: the objective and headroom.", ""},
       {"--price", 0, FlagKind::Value, "DOLLARS",
@@ -161,16 +231,23 @@ Command explore_command() {
        "merge\" joins the parts.",
        ""},
       {"--resume", 0, FlagKind::Value, "FILE", "Continue the interrupted search that wrote this file.", ""},
+      {"--evaluate", 0, FlagKind::Value, "N",
+       "With --objective goodput: engines that are simulated, those with the best estimates; default: 32.",
+       ""},
       {"--guided", 0, FlagKind::Switch, "",
        "Do not visit all designs: take a sample, then search from its best designs. For spaces that are too "
        "large for a full search.",
        ""},
       {"--budget", 0, FlagKind::Value, "N",
        "With --guided: the maximum number of timed designs; default: 20,000.", ""},
-      {"--seed", 0, FlagKind::Value, "N", "With --guided: the seed of the random choices; default: 1.", ""},
+      {"--seed", 0, FlagKind::Value, "N",
+       "With --guided: the seed of the random choices; default: 1. With --objective goodput: the seed of the "
+       "requests; default: 0.",
+       ""},
       {"--threads", 0, FlagKind::Value, "N",
        "Number of threads; default: all. The result does not depend on the number.", ""},
       {"--count", 0, FlagKind::Switch, "", "Only count the designs and the valid designs.", ""}};
+  for (Flag& flag : service_flags(kSharedSettings)) flags.push_back(std::move(flag));
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));
   return {
       "explore",
@@ -183,6 +260,8 @@ Command explore_command() {
       {"shardscape-cli explore --model gpt3-175b --gpus 4096 --accelerator a100-80gb --batch 4096 --json",
        "shardscape-cli explore --model llama3-70b --gpus 256 --tp 1..8*2 --pp all --recompute all "
        "--where 'tokens>=2M' --top 5",
+       "shardscape-cli explore --model llama3-70b --gpus 8 --mode decode --batch 64 --tp all --pp all "
+       "--objective goodput --slo 'p99 ttft<2s, p99 tpot<50ms' --requests 300",
        "shardscape-cli explore --space big.json --shard 3/16 -o part3.json"},
       std::move(flags),
       0,

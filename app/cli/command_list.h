@@ -11,6 +11,7 @@ Command import_command();
 Command report_command();
 Command inference_command();
 Command serve_command();
+Command fleet_command();
 Command campaign_command();
 Command graph_command();
 Command timeline_command();

@@ -1,7 +1,6 @@
 // shardscape-cli serve
 #include <functional>
 #include <iostream>
-#include <mutex>
 #include <optional>
 #include <sstream>
 
@@ -12,8 +11,11 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/serve_bundle.h"
+#include "app/cli/service_flags.h"
 #include "base/atomic_write.h"
 #include "design/cluster.h"
+#include "report/fleet_report.h"
 #include "report/service_report.h"
 #include "serving/engine/engine_profile.h"
 
@@ -25,29 +27,6 @@ std::optional<Problem> write_if(const Arguments& arguments, const char* flag,
                                 const std::function<std::string()>& content) {
   const std::string* path = arguments.value(flag);
   return path ? atomic_write(*path, content()) : std::nullopt;
-}
-
-// The placeholder of a value in the help.
-std::string value_name(const ServiceSetting& setting) {
-  switch (setting.kind) {
-    case SettingKind::Whole: return "N";
-    case SettingKind::Number: return "X";
-    case SettingKind::Numbers: return "X,X,...";
-    case SettingKind::File: return "FILE";
-    case SettingKind::Seconds: return "TIME";
-    case SettingKind::Switch: return "";
-    case SettingKind::Choice: break;
-  }
-  std::string out;
-  for (const char* choice : setting.choices) out += (out.empty() ? "" : "|") + std::string(choice);
-  return out;
-}
-
-// Prints the problem with the flag that it is about.
-int failed(Problem problem, int exit_code) {
-  if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
-  print_problem(problem);
-  return exit_code;
 }
 
 // "auto": no rates.
@@ -67,27 +46,47 @@ Result<std::vector<double>> rates_of(const std::string& text) {
 }
 
 int sweep(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
-  if (arguments.has("--perfetto"))
-    return failed({ProblemCode::ConflictingFlags, "--perfetto", "a sweep has no timeline",
-                   "--rates or --perfetto, not both"},
-                  kWrongUsage);
+  for (const std::string flag : {"--perfetto", "--bundle"})
+    if (arguments.has(flag))
+      return service_failure({ProblemCode::ConflictingFlags, flag, "a sweep has no timeline",
+                              "--rates or " + flag + ", not both"},
+                             kWrongUsage);
   const auto rates = rates_of(*arguments.value("--rates"));
-  if (const auto* problem = std::get_if<Problem>(&rates)) return failed(*problem, kWrongUsage);
+  if (const auto* problem = std::get_if<Problem>(&rates)) return service_failure(*problem, kWrongUsage);
   Interrupt interrupt;
   const auto made = [&] {
-    ProgressLine line;
-    std::mutex mutex;
-    return sweep_rates(design, spec, std::get<0>(rates), interrupt.token(), {}, [&](size_t done, size_t of) {
-      const std::lock_guard lock(mutex);
-      line.show(std::to_string(done) + " of " + std::to_string(of));
-    });
+    CountLine line;
+    return sweep_rates(design, spec, std::get<0>(rates), interrupt.token(), {},
+                       [&](size_t done, size_t of) { line.show(done, of); });
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return failed(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
   const RateSweep& swept = *std::get<0>(made);
   if (const auto problem = write_if(arguments, "--csv", [&] { return rates_csv(swept); }))
-    return failed(*problem, kFileError);
+    return service_failure(*problem, kFileError);
   std::cout << (arguments.has("--json") ? rates_json(swept) : rates_text(swept));
+  return kDone;
+}
+
+// The effect of each setting.
+int effects(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
+  for (const char* other : {"--rates", "--perfetto"})
+    if (arguments.has(other))
+      return service_failure({ProblemCode::ConflictingFlags, "--effects",
+                              "it does not go with " + std::string(other), "one of them"},
+                             kWrongUsage);
+  Interrupt interrupt;
+  const auto made = [&] {
+    CountLine line;
+    return setting_effects(design, spec, interrupt.token(), {},
+                           [&](size_t done, size_t of) { line.show(done, of); });
+  }();
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
+  const SettingEffects& found = *std::get<0>(made);
+  if (const auto problem = write_if(arguments, "--csv", [&] { return effects_csv(found); }))
+    return service_failure(*problem, kFileError);
+  std::cout << (arguments.has("--json") ? effects_json(found) : effects_text(found));
   return kDone;
 }
 
@@ -95,22 +94,22 @@ int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   print_problems(engine_profile_problems());
-  ServiceSpec spec;
-  for (const ServiceSetting& setting : service_settings())
-    if (const std::string* text = arguments.value(setting.flag()))
-      if (auto problem = set_setting(spec, setting, *text)) return failed(*std::move(problem), kWrongUsage);
-  for (const ServiceSetting& setting : service_settings())
-    if (arguments.has(setting.flag()))
-      if (auto problem = check_engine(spec, setting)) return failed(*std::move(problem), kWrongUsage);
+  const auto given = service_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&given)) return *exit_code;
+  const ServiceSpec& spec = std::get<ServiceSpec>(given);
+  if (auto problem = check_window_flags(arguments)) return service_failure(*std::move(problem), kWrongUsage);
+  if (arguments.has("--effects")) return effects(arguments, std::get<Design>(design), spec);
   if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return failed(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
   const ServiceRun& service = *std::get<0>(made);
   for (const auto& problem : {write_if(arguments, "--csv", [&] { return requests_csv(service); }),
                               write_if(arguments, "--perfetto", [&] { return service_timeline(service); })})
-    if (problem) return failed(*problem, kFileError);
+    if (problem) return service_failure(*problem, kFileError);
+  if (arguments.has("--bundle"))
+    if (const int code = write_window(arguments, service, interrupt); code != kDone) return code;
   std::cout << (arguments.has("--json") ? service_json(service) : service_text(service));
   return kDone;
 }
@@ -118,24 +117,23 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command serve_command() {
-  std::vector<Flag> flags{json_flag(),
-                          {"--csv", 0, FlagKind::Value, "FILE",
-                           "Write a table of all requests, with --rates a table of all rates.", ""},
-                          {"--rates", 0, FlagKind::Value, "R,R,...|auto",
-                           "Latency against load: one simulation per rate, in requests per second. auto "
-                           "selects a dozen rates up to beyond the throughput of the service, and more near "
-                           "the largest rate whose 99th percentiles keep the limits.",
-                           ""},
-                          {"--perfetto", 0, FlagKind::Value, "FILE",
-                           "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
-  const ServiceSpec standard;
-  for (const ServiceSetting& setting : service_settings()) {
-    const std::string text = setting.text(standard);
-    flags.push_back({setting.flag(), 0,
-                     setting.kind == SettingKind::Switch ? FlagKind::Boolean : FlagKind::Value,
-                     value_name(setting), setting.help + (text.empty() ? text : " Default: " + text + "."),
-                     group_label(setting.group)});
-  }
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--csv", 0, FlagKind::Value, "FILE",
+       "Write a table of all requests; with --rates of all rates, with --effects of all effects.", ""},
+      {"--rates", 0, FlagKind::Value, "R,R,...|auto",
+       "Latency against load: one simulation per rate, in requests per second. auto "
+       "selects a dozen rates up to beyond the throughput of the service, and more near "
+       "the largest rate whose 99th percentiles keep the limits.",
+       ""},
+      {"--effects", 0, FlagKind::Switch, "",
+       "The effect of each setting of the engine: one simulation for one step up and "
+       "one step down, the largest effect on p99, goodput or cost first.",
+       ""},
+      {"--perfetto", 0, FlagKind::Value, "FILE",
+       "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
+  for (Flag& flag : window_flags()) flags.push_back(std::move(flag));
+  for (Flag& flag : service_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"serve",
           "simulate requests to a service: latencies, throughput and cache",
@@ -153,9 +151,12 @@ Command serve_command() {
            "shardscape-cli serve --model llama3-8b --trace requests.csv --ttft-limit 2s --tpot-limit 50ms "
            "--json",
            "shardscape-cli serve --model llama3-70b --tp 4 --users 64 --requests 640 --perfetto serve.json",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --bundle out/steps --steps 2s:2.5s",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --engine sglang --schedule-policy lpm",
            "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --prefill-replicas 2 --decode-replicas 3",
-           "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms"},
+           "shardscape-cli serve --model llama3-70b --tp 4 --rates auto --ttft-limit 2s --tpot-limit 50ms",
+           "shardscape-cli serve --model llama3-70b --tp 4 --rate 4 --slo 'p99 ttft<2s, p90 tpot<50ms' "
+           "--effects"},
           std::move(flags),
           0,
           run};

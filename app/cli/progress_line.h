@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <string>
 
 namespace shardscape {
@@ -18,6 +19,16 @@ class ProgressLine {
  private:
   bool terminal_ = false, shown_ = false;
   std::chrono::steady_clock::time_point last_{};
+};
+
+// "3 of 48", from any thread.
+class CountLine {
+ public:
+  void show(size_t done, size_t of);
+
+ private:
+  ProgressLine line_;
+  std::mutex mutex_;
 };
 
 }  // namespace shardscape

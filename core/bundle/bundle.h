@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "chakra/step_window.h"
 #include "plan/report.h"
 
 namespace shardscape {
@@ -26,7 +27,7 @@ struct ExportOptions {
   std::string name = "trace";  // <name>.<rank>.et
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
   // Compute nodes carry seconds on the machine of the design, which the simulator then replays.
-  bool durations = false;
+  bool durations = false;     // steps of an engine always have them
   bool flat_network = false;  // kFlatNetworkHelp
   // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;
@@ -55,8 +56,13 @@ using ExportProgressFn = std::function<void(const ExportProgress&)>;
 Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& options,
                                     const ExportProgressFn& progress = {}, std::stop_token stop = {});
 
+// The same with consecutive steps of a serving engine.
+Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOptions& options,
+                                    const ExportProgressFn& progress = {}, std::stop_token stop = {});
+
 // Bytes of all traces, exact except for the width of rank and group numbers. Fast enough for every keystroke.
 // 0 if the report is invalid or a number does not fit into a trace.
 int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options);
+int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options);
 
 }  // namespace shardscape

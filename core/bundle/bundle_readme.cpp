@@ -40,29 +40,54 @@ std::string file_table(const ExportOptions& options, const TraceTotals& totals) 
   return out;
 }
 
+// What the traces are, and of which design.
+std::string content_lines(const Report& report, const StepWindow* window) {
+  const std::string program = "Written by Shardscape " + std::string(program_version()) + ".\n\n";
+  if (!window)
+    return "Traces of one step of every rank in MLCommons Chakra format, with the files that ASTRA-sim "
+           "needs. " +
+           program + "- Design: " + design_line(report);
+  std::string line = report.design.name;
+  for (const std::string& text : layout_texts(report.design)) line += " · " + text;
+  return "Traces of consecutive steps of a serving engine, for every rank of the engine, in MLCommons Chakra "
+         "format, with the files that ASTRA-sim needs. " +
+         program + "- Engine: " + line + " · " + grouped(report.ranks) + " x " + report.accelerator->name;
+}
+
+std::string length_line(double seconds, const StepWindow* window) {
+  if (!window) return "- Estimated step: " + format_seconds(seconds);
+  const WindowStep &first = window->steps().front(), &last = window->steps().back();
+  return "- Steps: " + grouped(first.number) + " to " + grouped(last.number) + " of replica " +
+         grouped(window->replica()) + ", " + format_seconds(seconds) + " from " +
+         format_seconds(first.begin) + " of the run on";
+}
+
+std::string expectation(const ExportOptions& options, double seconds, const StepWindow* window) {
+  if (window)
+    return "The traces have the seconds of kernels and of the host, which `simulate` and ASTRA-sim replay; "
+           "collectives and messages take what the simulator computes. Expect about " +
+           format_seconds(seconds) + ".\n";
+  if (options.durations)
+    return "The traces have estimated compute times, which `simulate` and ASTRA-sim replay. Expect a step "
+           "near the estimate, " +
+           format_seconds(seconds) + ".\n";
+  return "The traces have no compute times, so `simulate` and ASTRA-sim use the roofline of `" +
+         std::string(kSystemName) + "`. Expect a step below the estimate, " + format_seconds(seconds) + ".\n";
+}
+
 }  // namespace
 
 std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
-                          double step_seconds) {
-  std::string out = "# Execution traces: " + report.design.name + "\n\n" +
-                    "Traces of one step of every rank in MLCommons Chakra format, with the files that "
-                    "ASTRA-sim needs. Written by Shardscape " +
-                    program_version() + ".\n\n- Design: " + design_line(report) +
+                          double seconds, const StepWindow* window) {
+  std::string out = "# Execution traces: " + report.design.name + "\n\n" + content_lines(report, window) +
                     "\n- Traces: " + grouped(totals.ranks) + " with " + grouped(totals.nodes) + " nodes, " +
-                    format_bytes(totals.bytes) + "\n- Estimated step: " + format_seconds(step_seconds) +
-                    "\n\n## Files\n\n" + file_table(options, totals) +
+                    format_bytes(totals.bytes) + "\n" + length_line(seconds, window) + "\n\n## Files\n\n" +
+                    file_table(options, totals) +
                     "\n## Check and simulate\n\nRun the commands in this folder:\n" +
                     code(
                         "shardscape-cli check .       # every rank finishes\n"
-                        "shardscape-cli simulate .    # the step, as ASTRA-sim computes it\n");
-  out += options.durations
-             ? "The traces have estimated compute times, which `simulate` and ASTRA-sim replay. Expect a "
-               "step "
-               "near the estimate, " +
-                   format_seconds(step_seconds) + ".\n"
-             : "The traces have no compute times, so `simulate` and ASTRA-sim use the roofline of `" +
-                   std::string(kSystemName) + "`. Expect a step below the estimate, " +
-                   format_seconds(step_seconds) + ".\n";
+                        "shardscape-cli simulate .    # the step, as ASTRA-sim computes it\n") +
+                    expectation(options, seconds, window);
   out += "\n## Run in ASTRA-sim\n" +
          code(std::string("./") + kScriptName + " /path/to/" + kAstraSimProgram + "\n") +
          "The script runs this command:\n" + code(astra_sim_command({}, options.name)) +

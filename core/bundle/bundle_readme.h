@@ -8,9 +8,9 @@
 
 namespace shardscape {
 
-// step_seconds: the estimated step of the design. The text has no date and no path of the machine, so equal
-// designs give equal bytes.
+// seconds: of the estimated step of the design, or of the window of steps. The text has no date and no path
+// of the machine, so equal designs give equal bytes.
 std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
-                          double step_seconds);
+                          double seconds, const StepWindow* window = nullptr);
 
 }  // namespace shardscape

@@ -97,6 +97,30 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
   return notes;
 }
 
+void add_window(const StepWindow& window, nlohmann::ordered_json& j) {
+  for (const char* note :
+       {"A window of engine steps: each step is one forward over its chunks of prompts and its generated "
+        "tokens. Nodes of a step have its number. The design is that of one of the steps.",
+        "Kernels other than attention run once over all tokens of a step: as in a prompt of so many tokens, "
+        "or in decode with the padding of a recorded graph. The head runs on the sequences that sample a "
+        "token.",
+        "Attention has the work of all sequences of the step: of a chunk of q tokens after c others, that of "
+        "a prompt of c + q tokens less that of c tokens, and of decode at the mean context.",
+        "The seconds of compute nodes add up to those of the step in the simulated run, by kind of kernel "
+        "(attention, head, others), less predicted communication. The node \"host\" of the first stage has "
+        "the rest of the step and the time to the next step."})
+    j["notes"].push_back(note);
+  nlohmann::ordered_json& steps = j["steps"];
+  for (const WindowStep& step : window.steps())
+    steps.push_back({{"replica", window.replica()},
+                     {"step", step.number},
+                     {"begin_seconds", step.begin},
+                     {"seconds", step.seconds},
+                     {"host_seconds", step.host_seconds},
+                     {"prefill_tokens", step.prefill_tokens},
+                     {"decode_sequences", step.decode_sequences}});
+}
+
 nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluster) {
   nlohmann::ordered_json j;
   j["accelerator"] = report.accelerator->name;
@@ -112,7 +136,7 @@ nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluste
 }  // namespace
 
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
-                          const TraceTotals& totals) {
+                          const TraceTotals& totals, const StepWindow* window) {
   nlohmann::ordered_json j;
   j["format"] = kFormat;
   j["format_version"] = kVersion;
@@ -142,6 +166,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   }
   j["cluster"] = cluster_of(report, cluster);
   j["notes"] = notes_of(report, options);
+  if (window) add_window(*window, j);
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
   return j.dump(2) + "\n";
 }

@@ -12,8 +12,9 @@
 
 namespace shardscape {
 
+// window: the traces have its steps; null: one step of the report.
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
-                          const TraceTotals& totals);
+                          const TraceTotals& totals, const StepWindow* window = nullptr);
 
 // The parts of a manifest that the checker uses.
 struct ManifestClass {

@@ -34,19 +34,30 @@ int64_t count(const RankProgram& program, chakra::NodeType type) {
 TraceExport::TraceExport(const Report& report, const ExportOptions& options)
     : report_(report),
       options_(options),
-      lowering_(report, options.durations),
-      groups_(lowering_.mesh(), lowering_.roles()) {}
+      lowering_(std::in_place, report, options.durations),
+      groups_(lowering_->mesh(), lowering_->roles()) {}
+
+TraceExport::TraceExport(const StepWindow& window, const ExportOptions& options)
+    : report_(window.reference().report()),
+      options_(options),
+      window_(&window),
+      groups_(window.reference().mesh(), window.reference().roles()) {}
+
+RankProgram TraceExport::program(const FileClass& of, std::stop_token stop) const {
+  return window_ ? window_->stage(of.stage, options_.tensors, std::move(stop), of.position)
+                 : lowering_->stage(of.stage, options_.tensors, std::move(stop), of.position);
+}
 
 RankNumbers TraceExport::numbers(int64_t rank) const {
-  const int roles = static_cast<int>(lowering_.roles().size());
+  const int roles = static_cast<int>(lowering().roles().size());
   RankNumbers numbers;
   numbers.values.resize(slot_count(roles));
   for (int role = 0; role < roles; ++role) numbers.values[static_cast<size_t>(role)] = groups_.id(role, rank);
-  const DeviceMesh& mesh = lowering_.mesh();
+  const DeviceMesh& mesh = lowering().mesh();
   const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp), stages = mesh.degree(MeshAxis::Pp);
   numbers.values[own_slot(roles)] = rank;
   // Only interleaved chunks send messages between the last stage and the first.
-  const bool round = lowering_.schedule().chunks > 1 && lowering_.schedule().layout == ChunkLayout::Round;
+  const bool round = lowering().schedule().chunks > 1 && lowering().schedule().layout == ChunkLayout::Round;
   const int64_t previous = stage > 0 ? stage - 1 : round ? stages - 1 : 0;
   const int64_t next = stage + 1 < stages ? stage + 1 : round ? 0 : stages - 1;
   numbers.values[peer_slot(roles, Peer::PreviousStage)] = mesh.with(rank, MeshAxis::Pp, previous);
@@ -62,7 +73,7 @@ RankNumbers TraceExport::numbers(int64_t rank) const {
 std::vector<FileClass> TraceExport::classes() const {
   std::vector<FileClass> out;
   for (size_t s = 0; s < report_.stages.size(); ++s)
-    for (int64_t position = 0; position < lowering_.positions(); ++position) {
+    for (int64_t position = 0; position < lowering().positions(); ++position) {
       out.emplace_back().stage = static_cast<int>(s);
       out.back().position = position;
     }
@@ -70,15 +81,14 @@ std::vector<FileClass> TraceExport::classes() const {
 }
 
 int64_t TraceExport::estimate() const {
-  const int roles = static_cast<int>(lowering_.roles().size());
+  const int roles = static_cast<int>(lowering().roles().size());
   const std::vector<FileClass> all = classes();
   std::vector<int64_t> bytes(all.size());
   parallel_loop(all.size(), [&](size_t c) {
-    const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, all[c].stage);
-    bytes[c] = image_size(lowering_.stage(all[c].stage, options_.tensors, {}, all[c].position),
-                          slot_texts(numbers(first), roles));
+    const int64_t first = lowering().mesh().with(0, MeshAxis::Pp, all[c].stage);
+    bytes[c] = image_size(program(all[c], {}), slot_texts(numbers(first), roles));
   });
-  const int64_t replicas = lowering_.mesh().ranks() / static_cast<int64_t>(all.size());
+  const int64_t replicas = lowering().mesh().ranks() / static_cast<int64_t>(all.size());
   return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
@@ -130,7 +140,7 @@ class TraceWorkers {
         for (size_t first; (first = claimed_[index].fetch_add(portion)) < c.ranks.size() && !halted();) {
           if (!lowered) {
             image = {};
-            program = export_.lowering().stage(c.stage, export_.options_.tensors, stop_, c.position);
+            program = export_.program(c, stop_);
             describe(c, program);
             lowered = true;
           }

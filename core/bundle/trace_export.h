@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "chakra/groups.h"
 #include "chakra/image.h"
 #include "chakra/lower.h"
+#include "chakra/step_window.h"
 
 namespace shardscape {
 
@@ -36,7 +38,10 @@ class TraceExport {
  public:
   // The report must be valid and outlive this object. Throws LoweringError.
   TraceExport(const Report& report, const ExportOptions& options);
-  const Lowering& lowering() const { return lowering_; }
+  // All steps of a window, which must outlive this object. Throws LoweringError.
+  TraceExport(const StepWindow& window, const ExportOptions& options);
+  // With the groups and rank classes of all traces.
+  const Lowering& lowering() const { return window_ ? window_->reference() : *lowering_; }
   const GroupTable& groups() const { return groups_; }
   // Bytes of all traces, exact except for the width of rank and group numbers.
   int64_t estimate() const;
@@ -45,12 +50,14 @@ class TraceExport {
 
  private:
   RankNumbers numbers(int64_t rank) const;
+  RankProgram program(const FileClass& of, std::stop_token stop) const;
   // The rank classes, without their ranks.
   std::vector<FileClass> classes() const;
   friend class TraceWorkers;
   const Report& report_;
   ExportOptions options_;
-  Lowering lowering_;
+  std::optional<Lowering> lowering_;    // of one step
+  const StepWindow* window_ = nullptr;  // instead
   GroupTable groups_;
 };
 

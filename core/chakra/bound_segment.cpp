@@ -1,6 +1,7 @@
 #include "chakra/bound_segment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -19,8 +20,9 @@ constexpr TensorId kNone = -1;
 class Binder {
  public:
   Binder(const Lowering& lowering, const Segment& segment, LayerClass of, const Binding& binding,
-         RankProgram& program)
+         RankProgram& program, const ForwardScale& scale)
       : lowering_(lowering),
+        scale_(scale),
         segment_(segment),
         class_(of),
         binding_(binding),
@@ -103,6 +105,26 @@ class Binder {
     out.load = add("offload.load", chakra::NodeType::MemLoad);
   }
 
+  // Multiplies the numbers of a compute node by the factors of the forward.
+  void scale(OpId id, TraceOp& trace) const {
+    if (scale_.stages.empty()) return;
+    const ForwardScale::Seconds& stage = scale_.stages[static_cast<size_t>(program_.stage)];
+    if (segment_.kind == SegmentKind::Head) {
+      trace.seconds *= stage.head;
+    } else if (lowering_.category_of(segment_, id) != TimeCategory::Attention) {
+      trace.seconds *= stage.tokens;
+    } else {
+      const ForwardScale::Attention& of = scale_.attention[static_cast<size_t>(
+          &segment_ - &lowering_.report().graph().segments.front())];
+      const auto times = [](int64_t& number, double factor) {
+        number = std::max<int64_t>(1, std::llround(static_cast<double>(number) * factor));
+      };
+      times(trace.num_ops, of.flops);
+      times(trace.tensor_size, of.bytes);
+      trace.seconds *= of.seconds * stage.attention;
+    }
+  }
+
   // The op that stands for a kernel carries the kernel's bytes; the other ops of the kernel carry none.
   Expr bytes_of(OpId id) const {
     const Kernel* kernel = segment_.kernel(id);
@@ -148,7 +170,9 @@ class Binder {
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
       trace.tensor_size = std::max<int64_t>(1, value(bytes_of(id), where, "bytes"));
-      trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_[&part], 0);
+      trace.seconds = lowering_.seconds_of(segment_, id);
+      scale(id, trace);
+      trace.seconds += std::exchange(packing_[&part], 0);
     }
     if (program_.tensors) {
       for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
@@ -202,6 +226,7 @@ class Binder {
                         .num_ops = std::max<int64_t>(1, unit * work[static_cast<size_t>(step)]),
                         .tensor_size = std::max<int64_t>(1, value(step_bytes(op), op.name, "bytes")),
                         .seconds = unit_seconds * static_cast<double>(work[static_cast<size_t>(step)])};
+          scale(id, trace);
           if (program_.tensors) name_step(trace, op, step, computed_in, step == last);
           computed = add(std::move(trace), std::move(deps));
           computed_in = step;
@@ -376,6 +401,7 @@ class Binder {
   }
 
   const Lowering& lowering_;
+  const ForwardScale& scale_;
   const Segment& segment_;
   const LayerClass class_;
   const Binding& binding_;
@@ -400,8 +426,8 @@ int64_t bound_value(const Expr& expr, const Binding& binding, const std::string&
 }
 
 BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, LayerClass of,
-                          const Binding& binding, RankProgram& program) {
-  return Binder(lowering, segment, of, binding, program).bind();
+                          const Binding& binding, RankProgram& program, const ForwardScale& scale) {
+  return Binder(lowering, segment, of, binding, program, scale).bind();
 }
 
 }  // namespace shardscape

@@ -14,6 +14,7 @@
 namespace shardscape {
 
 class Lowering;
+struct ForwardScale;
 
 // The place of an input's producer. Forward to Weight: node number `index` of this part of the segment, in
 // the same microbatch.
@@ -69,6 +70,6 @@ int64_t bound_value(const Expr& expr, const Binding& binding, const std::string&
 
 // Appends the segment's ops to program.ops, as a layer of this class runs them.
 BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, LayerClass of,
-                          const Binding& binding, RankProgram& program);
+                          const Binding& binding, RankProgram& program, const ForwardScale& scale);
 
 }  // namespace shardscape

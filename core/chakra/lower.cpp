@@ -1,7 +1,6 @@
 #include "chakra/lower.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -24,8 +23,10 @@ namespace {
 // Builds the program of one rank class: walks the actions of its stage.
 class StageLowering {
  public:
-  StageLowering(const Lowering& lowering, int stage, bool tensors, int64_t position)
+  StageLowering(const Lowering& lowering, int stage, bool tensors, int64_t position,
+                const ForwardParts& parts)
       : lowering_(lowering),
+        parts_(parts),
         report_(lowering.report()),
         graph_(report_.graph()),
         stage_(report_.stages[static_cast<size_t>(stage)]),
@@ -88,7 +89,7 @@ class StageLowering {
         case ActionKind::Optimizer: sync_.optimize(); break;
       }
     }
-    if (lowering_.has_durations()) write_durations();
+    if (lowering_.has_durations()) write_durations(program_);
     return std::move(program_);
   }
 
@@ -172,8 +173,19 @@ class StageLowering {
     sync_.plan(layout);
     for (const StageInstance& instance : instances_)
       if (const std::pair key{instance.segment, instance.of}; !bound_.contains(key))
-        bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)],
-                                   instance.of, binding_, program_);
+        bound_[key] = bind(instance);
+  }
+
+  BoundSegment bind(const StageInstance& instance) {
+    const Segment& own = graph_.segments[static_cast<size_t>(instance.segment)];
+    if (own.kind != SegmentKind::Head || !parts_.head)
+      return bind_segment(lowering_, own, instance.of, binding_, program_, parts_.scale);
+    const Report& report = parts_.head->report();
+    const auto& all = report.graph().segments;
+    const auto head = std::find_if(all.begin(), all.end(),
+                                   [](const Segment& s) { return s.kind == SegmentKind::Head; });
+    return bind_segment(*parts_.head, *head, instance.of,
+                        report.stages[static_cast<size_t>(program_.stage)].binding, program_, parts_.scale);
   }
 
   // An op of a transfer. The message is the residual stream at the boundary, or its gradient; both ends use
@@ -276,19 +288,6 @@ class StageLowering {
   uint32_t stream_in(int microbatch, const Event& run) {
     const uint32_t replayed = run.input == kNoEvent ? 0 : results_[run.input].output;
     return replayed != 0 ? replayed : stream(microbatch, stream_slots_[run.instance]);
-  }
-
-  // Whole microseconds per node. The remainder carries over to the next node, so that sums are right to a
-  // microsecond.
-  void write_durations() {
-    constexpr double kPerSecond = 1e6;
-    double left = 0;
-    for (const TraceNode& node : program_.nodes) {
-      left += program_.ops[node.op].seconds * kPerSecond;
-      const double whole = std::max(0.0, std::round(left));
-      program_.durations.push_back(static_cast<uint32_t>(whole));
-      left -= whole;
-    }
   }
 
   // Adds the nodes of a part of a bound segment. previous: first node of the same part in the previous
@@ -499,6 +498,7 @@ class StageLowering {
   }
 
   const Lowering& lowering_;
+  const ForwardParts& parts_;
   const Report& report_;
   const Graph& graph_;
   const StageReport& stage_;
@@ -530,8 +530,9 @@ class StageLowering {
 
 }  // namespace
 
-RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop, int64_t position) const {
-  return StageLowering(*this, stage, tensors, position).run(stop);
+RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop, int64_t position,
+                            const ForwardParts& parts) const {
+  return StageLowering(*this, stage, tensors, position, parts).run(stop);
 }
 
 RankProgram lower(const Report& report, int stage, bool tensors) {

@@ -2,11 +2,13 @@
 // the nodes of the segments of each action, per microbatch.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <vector>
 
+#include "chakra/forward_scale.h"
 #include "chakra/groups.h"
 #include "chakra/rank_program.h"
 #include "mesh/mesh.h"
@@ -25,9 +27,15 @@ class Lowering {
  public:
   // durations: compute nodes carry the seconds of their kernels on the machine of the design.
   explicit Lowering(const Report& report, bool durations = false);
+  // With durations. The mesh has the splits of all designs that share the traces.
+  Lowering(std::shared_ptr<const Report> report, const DeviceMesh& mesh);
   const Report& report() const { return report_; }
   const DeviceMesh& mesh() const { return mesh_; }
   const std::vector<GroupRole>& roles() const { return roles_; }
+  // Lowerings of designs that share the traces number their group roles alike: one adds those of all others,
+  // and the others take its list.
+  void add_roles(const Lowering& other);
+  void take_roles(const Lowering& other);
   const Schedule& schedule() const { return schedule_; }
   // Group role of a collective over these axes; -1 if its group has one member.
   int role_of(const MeshAxes& axes) const;
@@ -42,16 +50,21 @@ class Lowering {
   // Rank class of a rank within its stage; 0 if there is only one.
   int64_t position_of(int64_t rank) const;
   bool has_durations() const { return machine_.has_value(); }
+  // Only with durations.
+  TimeCategory category_of(const Segment& segment, OpId op) const { return time_of(segment, op).category; }
   // Seconds of a kernel, of a ring without exposed waits; 0 without durations.
   double seconds_of(const Segment& segment, OpId op) const;
   double packing_seconds(const Segment& segment, OpId op) const;  // packing kernels around a collective
   double seconds_of_bytes(double bytes) const;                    // a memory-bound kernel
   // The program of a stage's rank class. Incomplete if stopped.
-  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0) const;
+  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0,
+                    const ForwardParts& parts = {}) const;
 
  private:
+  Lowering(const Report& report, const DeviceMesh& mesh, bool durations);
   void add_role(const GroupRole& role);
   const OpTime& time_of(const Segment& segment, OpId op) const;
+  std::shared_ptr<const Report> owned_;
   const Report& report_;
   DeviceMesh mesh_;
   Schedule schedule_;

@@ -1,5 +1,6 @@
 // The data that all stages of a lowering share: groups, ring positions and seconds.
 #include <algorithm>
+#include <utility>
 
 #include "chakra/lower.h"
 #include "grad_sync/grad_plan.h"
@@ -12,9 +13,16 @@
 
 namespace shardscape {
 
-Lowering::Lowering(const Report& report, bool durations)
+Lowering::Lowering(const Report& report, bool durations) : Lowering(report, mesh_of(report), durations) {}
+
+Lowering::Lowering(std::shared_ptr<const Report> report, const DeviceMesh& mesh)
+    : Lowering(*report, mesh, true) {
+  owned_ = std::move(report);
+}
+
+Lowering::Lowering(const Report& report, const DeviceMesh& mesh, bool durations)
     : report_(report),
-      mesh_(mesh_of(report)),
+      mesh_(mesh),
       schedule_(
           make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())) {
   const Graph& graph = report.graph();
@@ -65,6 +73,15 @@ void Lowering::add_role(const GroupRole& role) {
     return;
   roles_.push_back(role);
   representatives_.push_back(std::move(group));
+}
+
+void Lowering::add_roles(const Lowering& other) {
+  for (const GroupRole& role : other.roles_) add_role(role);
+}
+
+void Lowering::take_roles(const Lowering& other) {
+  roles_ = other.roles_;
+  representatives_ = other.representatives_;
 }
 
 int Lowering::role_of(const MeshAxes& axes) const {

@@ -43,9 +43,10 @@ size_t put_bytes(std::string& out, std::string_view name, uint32_t field, std::s
   return out.size() - value.size();
 }
 
-void append_scope(std::string& out, NameScope scope, const TraceNode& node, const std::string& place) {
+void append_scope(std::string& out, NameScope scope, const TraceNode& node, const std::string& place,
+                  const std::string& pass) {
   if (scope != NameScope::Rank && scope != NameScope::Layer && node.microbatch >= 0) {
-    out += "mb";
+    out += pass;
     append_number(out, node.microbatch);
     out += '.';
   }
@@ -160,7 +161,7 @@ void NodeEncoder::put_header(std::string& out) const {
 
 void NodeEncoder::node_name(const TraceNode& node, const TraceOp& op) {
   name_.clear();
-  append_scope(name_, NameScope::Microbatch, node, op.place);
+  append_scope(name_, NameScope::Microbatch, node, op.place, program_.pass);
   name_ += op.name;
 }
 
@@ -171,7 +172,7 @@ void NodeEncoder::put_tensors(const TraceNode& node, const TraceOp& op, std::str
     wire::Writer w(list);
     for (const TraceTensor& t : tensors) {
       name.clear();
-      append_scope(name, t.scope, node, op.place);
+      append_scope(name, t.scope, node, op.place, program_.pass);
       if (!is_stream(t.scope)) name += t.name;
       w.bytes_field(1, name);
       w.bytes_field(1, std::to_string(t.bytes));

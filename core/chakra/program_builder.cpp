@@ -1,6 +1,7 @@
 #include "chakra/program_builder.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardscape {
 
@@ -59,6 +60,18 @@ uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int
   data_.clear();
   ctrl_.clear();
   return id;
+}
+
+void write_durations(RankProgram& program) {
+  constexpr double kPerSecond = 1e6;
+  double left = 0;
+  program.durations.clear();
+  for (const TraceNode& node : program.nodes) {
+    left += program.ops[node.op].seconds * kPerSecond;
+    const double whole = std::max(0.0, std::round(left));
+    program.durations.push_back(static_cast<uint32_t>(whole));
+    left -= whole;
+  }
 }
 
 }  // namespace shardscape

@@ -39,4 +39,8 @@ class ProgramBuilder {
   uint32_t last_comp_ = 0;              // last compute node of this action
 };
 
+// Writes the seconds of the ops as whole microseconds per node. The remainder carries over to the next node,
+// so that sums are right to a microsecond.
+void write_durations(RankProgram& program);
+
 }  // namespace shardscape

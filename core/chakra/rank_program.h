@@ -71,6 +71,7 @@ struct RankProgram {
   int roles = 0;   // number of group roles of the whole job
   int chunks = 1;  // virtual stages per stage
   bool tensors = false;
+  std::string pass = "mb";  // names of nodes and tensors begin with it and the number of the microbatch
   std::vector<TraceOp> ops;
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> deps;       // node ids

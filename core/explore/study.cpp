@@ -45,25 +45,33 @@ std::optional<Result<Study>> of_search(const std::string& text, const std::strin
   return std::nullopt;
 }
 
+// The settings that differ from their defaults, as texts by id.
+json service_json(const ServiceSpec& service) {
+  json out = json::object();
+  const ServiceSpec standard;
+  for (const ServiceSetting& setting : service_settings())
+    if (std::string text = setting.text(service); text != setting.text(standard))
+      out[setting.id] = std::move(text);
+  return out;
+}
+
 void write_pages(json& root, const StudyPages& pages) {
   for (const auto& [key, limit] : kLimits)
     if (const auto& seconds = pages.limits.*limit) root[kServing][key] = *seconds;
   if (!pages.bookmarks.empty()) root[kTimeline][kBookmarks] = pages.bookmarks;
-  const ServiceSpec standard;
-  for (const ServiceSetting& setting : service_settings())
-    if (std::string text = setting.text(pages.service); text != setting.text(standard))
-      root[kRequests][setting.id] = std::move(text);
+  if (json requests = service_json(pages.service); !requests.empty()) root[kRequests] = std::move(requests);
 }
 
 // Settings that are unknown or out of their range are lost, the others are there.
-void read_service(const json& requests, const std::string& where, Study& study) {
+void read_service(const json& requests, const std::string& where, ServiceSpec& service,
+                  std::optional<Problem>& lost) {
   if (!requests.is_object()) {
-    study.lost = Problem{ProblemCode::DataValue, where, "the value is not an object", "settings by their id"};
+    lost = Problem{ProblemCode::DataValue, where, "the value is not an object", "settings by their id"};
     return;
   }
   for (const auto& [id, text] : requests.items()) {
     const ServiceSetting* setting = find_setting(id);
-    ServiceSpec spec = study.pages.service;
+    ServiceSpec spec = service;
     std::optional<Problem> problem;
     if (!setting || !text.is_string())
       problem = Problem{ProblemCode::DataValue, {}, "\"" + id + "\" is no setting with a text"};
@@ -72,9 +80,9 @@ void read_service(const json& requests, const std::string& where, Study& study) 
     if (!problem) problem = check_spec(spec);
     if (problem) {
       problem->where = where;
-      study.lost = std::move(*problem);
+      lost = std::move(*problem);
     } else {
-      study.pages.service = spec;
+      service = spec;
     }
   }
 }
@@ -96,7 +104,7 @@ void read_pages(const json& root, const std::string& where, Study& study) {
     }
   }
   if (const auto requests = root.find(kRequests); requests != root.end())
-    read_service(*requests, where + " (" + kRequests + ")", study);
+    read_service(*requests, where + " (" + kRequests + ")", study.pages.service, study.lost);
   const auto timeline = root.find(kTimeline);
   if (timeline == root.end()) return;
   const json marks = timeline->is_object() ? timeline->value(kBookmarks, json::array()) : json();
@@ -113,8 +121,11 @@ void read_pages(const json& root, const std::string& where, Study& study) {
 std::string to_json(const Study& study) {
   if (!study.search && study.compared.empty() && study.pages == StudyPages()) return to_json(study.design);
   json root = json::parse(to_json(study.design));
-  for (const NamedDesign& compared : study.compared)
-    root[kCompared].push_back({{"name", compared.name}, {"design", json::parse(to_json(compared.design))}});
+  for (const NamedDesign& compared : study.compared) {
+    json entry{{"name", compared.name}, {"design", json::parse(to_json(compared.design))}};
+    if (compared.service) entry[kRequests] = service_json(*compared.service);
+    root[kCompared].push_back(std::move(entry));
+  }
   write_pages(root, study.pages);
   if (study.search) root[kKey] = json::parse(result_json(*study.search));
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -147,6 +158,8 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
           study.lost = std::move(*problem);
         else
           study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
+        if (named && entry.contains(kRequests) && std::holds_alternative<Design>(design))
+          read_service(entry[kRequests], place, study.compared.back().service.emplace(), study.lost);
       }
   }
   read_pages(root, where, study);

@@ -19,6 +19,7 @@ namespace shardscape {
 struct NamedDesign {
   std::string name;
   Design design;
+  std::optional<ServiceSpec> service = {};  // pinned on the page Requests, with these settings
   friend bool operator==(const NamedDesign&, const NamedDesign&) = default;
 };
 
@@ -43,8 +44,9 @@ struct Study {
 };
 
 // The JSON of a saved design (design/document.h), with the search result under "explore", a list of {"name",
-// "design"} under "compare", {"ttft_limit", "tpot_limit"} in seconds under "serving", {"bookmarks"} under
-// "timeline", and the settings of requests that differ from their defaults, as texts by id, under "requests".
+// "design"} under "compare" (with the settings of its requests under "requests", if it has own ones),
+// {"ttft_limit", "tpot_limit"} in seconds under "serving", {"bookmarks"} under "timeline", and the settings
+// of requests that differ from their defaults, as texts by id, under "requests".
 std::string to_json(const Study& study);
 // Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
 // Problem if the design, the result or the space is unreadable.

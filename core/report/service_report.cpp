@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "report/text_columns.h"
+#include "serving/requests/request_spans.h"
 #include "serving/requests/request_wait.h"
 #include "serving/service_limits.h"
 
@@ -62,6 +63,25 @@ Json speculation_json(const ServiceResults& results) {
           {"acceptance_per_position", results.acceptance_per_position}};
 }
 
+// The promised limits of percentiles, and what the service reaches.
+Json level_json(const ServiceResults& results, const ServiceLevel& level) {
+  Json out = Json::array();
+  for (const LatencyTarget& target : level.targets)
+    out.push_back({{"limit", target_text(target)},
+                   {"limit_seconds", target.seconds},
+                   {"seconds", figure_of(distribution_of(results, target.latency), target.figure)},
+                   {"kept", keeps_target(results, target)}});
+  return out;
+}
+
+std::string level_lines(const ServiceResults& results, const ServiceLevel& level) {
+  std::string out;
+  for (const LatencyTarget& target : level.targets)
+    out += target_text(target) + (keeps_target(results, target) ? " is kept: " : " is exceeded: ") +
+           format_seconds(figure_of(distribution_of(results, target.latency), target.figure)) + "\n";
+  return out;
+}
+
 Json running_cost_json(const RunningCost& cost) {
   const auto json = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   return {{"dollars", json(cost.dollars)}, {"kwh", json(cost.kwh)}};
@@ -91,11 +111,6 @@ std::string role(const EngineSettings& engine) {
     case EngineRole::Decode: return "decode ";
   }
   return "";
-}
-
-// The pool of a replica.
-const ServicePool& pool_with(const ServiceRun& run, int64_t replica) {
-  return replica < run.pools.front().replicas ? run.pools.front() : run.pools.back();
 }
 
 bool varies(const PoolUse& use) { return use.counts.size() > 1; }
@@ -189,7 +204,8 @@ std::string service_text(const ServiceRun& run) {
   }
   out += "\n" + significant(r.requests_per_second) + " requests/s, " + significant(r.input_per_second) +
          " prompt tokens/s, " + significant(r.output_per_second) + " output tokens/s";
-  if (run.spec.limits.any()) out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
+  if (request_limits(run.spec).any())
+    out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
   out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
          percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
          " preemptions\n";
@@ -199,6 +215,7 @@ std::string service_text(const ServiceRun& run) {
     for (const double share : r.acceptance_per_position) out += " " + percent(share);
     out += "\n";
   }
+  out += level_lines(r, promised_level(run.spec));
   if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
   if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
   return out;
@@ -215,6 +232,7 @@ std::string service_json(const ServiceRun& run) {
                  {"seconds", r.seconds},
                  {"steps", run.simulation.step_count},
                  {"latencies", latencies_json(r)},
+                 {"service_level", level_json(r, promised_level(run.spec))},
                  {"throughput", throughput_json(r)},
                  {"cache",
                   {{"bytes", run.cache.cache},
@@ -289,6 +307,7 @@ std::string service_timeline(const ServiceRun& run) {
                       {"ts", microseconds(step.begin)},
                       {"args", {{"blocks", step.blocks}}}});
   }
+  const RequestSpans spans(run.simulation);
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
     if (record.end != RequestEnd::Finished) continue;
@@ -309,6 +328,10 @@ std::string service_timeline(const ServiceRun& run) {
       parts.push_back({"transfer wait", prefilled, record.transfer_begin, prompt});
       parts.push_back({"transfer", record.transfer_begin, record.transfer_end, prompt});
     }
+    for (const RequestSpan& span : spans.of(i))
+      if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
+        parts.push_back({request_span_text(span.kind), span.begin, span.end,
+                         span.end <= prefilled ? prompt : record.replica});
     for (const Part& part : parts)
       for (const bool begin : {true, false})
         events.push_back({{"ph", begin ? "b" : "e"},
@@ -330,6 +353,7 @@ std::string service_timeline(const ServiceRun& run) {
 }
 
 std::string rates_text(const RateSweep& sweep) {
+  const bool limited = promised_level(sweep.spec).any();
   std::string out = pad("requests/s", 12);
   for (const char* name : {"answered/s", "TTFT p50", "p90", "p99", "TPOT p50", "p90", "p99"})
     out += pad(name, 12);
@@ -338,16 +362,17 @@ std::string rates_text(const RateSweep& sweep) {
     out += "\n" + pad(significant(sweep.points[i].rate), 12) + pad(significant(r.requests_per_second), 12);
     for (const Distribution& of : {r.ttft, r.tpot})
       for (const double value : {of.p50, of.p90, of.p99}) out += pad(format_seconds(value), 12);
-    if (!sweep.spec.limits.any()) continue;
+    if (!limited) continue;
     out += sweep.knee == i                 ? "  largest rate within the limits"
-           : !sweep.points[i].keeps_limits ? "  p99 over the limits"
+           : !sweep.points[i].keeps_limits ? "  over the limits"
                                            : "";
   }
-  if (sweep.spec.limits.any() && !sweep.knee) out += "\nno rate keeps the limits";
+  if (limited && !sweep.knee) out += "\nno rate keeps the limits";
   return out + "\n";
 }
 
 std::string rates_json(const RateSweep& sweep) {
+  const bool limited = promised_level(sweep.spec).any();
   Json rates = Json::array();
   for (const RatePoint& point : sweep.points) {
     const ServiceResults& r = point.results;
@@ -359,7 +384,7 @@ std::string rates_json(const RateSweep& sweep) {
                      {"preemptions", r.preemptions},
                      {"speculation", speculation_json(r)},
                      {"per_million_output_tokens", running_cost_json(point.cost)},
-                     {"keeps_limits", sweep.spec.limits.any() ? Json(point.keeps_limits) : Json(nullptr)}});
+                     {"keeps_limits", limited ? Json(point.keeps_limits) : Json(nullptr)}});
   }
   Json settings = settings_json(sweep.spec);
   settings.erase("rate");
@@ -371,6 +396,7 @@ std::string rates_json(const RateSweep& sweep) {
 }
 
 std::string rates_csv(const RateSweep& sweep) {
+  const bool limited = promised_level(sweep.spec).any();
   std::string out = "rate,requests_per_second,output_tokens_per_second,goodput_requests_per_second";
   for (const auto& [key, name, of] : distributions({}))
     for (const char* figure : {"mean", "p50", "p90", "p95", "p99"})
@@ -383,7 +409,7 @@ std::string rates_csv(const RateSweep& sweep) {
     for (const auto& [key, name, of] : distributions(r))
       for (const double value : {of.mean, of.p50, of.p90, of.p95, of.p99}) out += "," + exact(value);
     out += "," + exact(r.peak_cache) + "," + std::to_string(r.preemptions) + ",";
-    if (sweep.spec.limits.any()) out += point.keeps_limits ? "true" : "false";
+    if (limited) out += point.keeps_limits ? "true" : "false";
     out += "\n";
   }
   return out;

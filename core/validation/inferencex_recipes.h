@@ -6,22 +6,38 @@
 
 namespace shardscape {
 
-// From SemiAnalysisAI/InferenceX (Apache-2.0) at 843c6254, benchmarks/single_node/fixed_seq_len. Scripts of
-// earlier dates may differ.
+// From SemiAnalysisAI/InferenceX (Apache-2.0), benchmarks/single_node at 39b46a0c (2026-04-27), and
+// benchmarks at 2582bce4^ for Llama 3 70B. Scripts of other dates may differ.
 struct InferencexRecipe {
   const char *preset, *engine;
-  const char* precision;  // empty: any
+  const char* precision;  // start of its name; empty: any
   const char* gpu;        // start of the accelerator's id; empty: any
   bool fp8_cache;
-  int64_t tokens;        // of a step; 0: as many as two prompts
-  bool one_slot_a_user;  // the most sequences are the users
-  double share;          // of the memory
+  // Of a step. vLLM: max_num_batched_tokens. SGLang: chunked_prefill_size and max_prefill_tokens.
+  // TensorRT-LLM: max_num_tokens.
+  int64_t tokens;
+  int64_t sequences;  // the most that run; kUsers: as many as there are users
+  double share;       // of the memory, by the rule of the engine (cache_capacity.h)
+  int64_t receive;    // SGLang: scheduler_recv_interval; kByUsers
   // Draft tokens of the servers with multi-token prediction, and of those whose attention runs data-parallel.
-  int64_t drafts = 0, dp_drafts = 0;
+  int64_t drafts, dp_drafts;
+
+  static constexpr int64_t kUsers = 0;
+  static constexpr int64_t kTwoPrompts = 0;  // tokens of two prompts of the longest length
+  // Tokens of a prompt and a token for each user, in multiples of 64; at least 8,192.
+  static constexpr int64_t kPromptAndUsers = -1;
+  static constexpr int64_t kByUsers = 0;  // 30 steps from 16 users on, otherwise 10
+
+  int64_t step_tokens(int64_t users, int64_t input) const;
+  int64_t receive_interval(int64_t users) const;
 };
 
 // Null: not known. Then the engine has its defaults.
 const InferencexRecipe* inferencex_recipe(const std::string& preset, const std::string& engine,
                                           const std::string& precision, const std::string& gpu);
+
+// TensorRT-LLM does not cut prompts by default, so its steps hold the longest prompt: InferenceX's rule
+// kPromptAndUsers.
+int64_t prompt_and_users(int64_t users, int64_t input);
 
 }  // namespace shardscape

@@ -153,7 +153,7 @@ void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out) {
       m.inferencex_loop(users, input, output);
     } else {
       m.closed_loop(users, input, output, 1);
-      m.engine().enable_prefix_caching = false;  // random prompts
+      m.no_prefix_cache();
     }
     if (!m.refused() && !m.serving().figures.empty()) {
       std::string same = m.serving().cell.model + m.serving().cell.gpu + m.serving().cell.engine + precision +
@@ -231,7 +231,7 @@ void map_inferencex_slo(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse("the layout " + parallel + " is unknown");
     m.closed_loop(users, input, output, 1);
     m.source().requests = std::max<int64_t>(1, m.integer("requests", m.source().requests));
-    m.engine().enable_prefix_caching = false;  // random prompts
+    m.no_prefix_cache();
     out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
   }
 }

@@ -74,6 +74,7 @@ void map_recorded_requests(const MeasuredJson& set, MeasuredSet& out);  // LLMSe
 void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out);
 void map_closed_loops(const MeasuredJson& set, MeasuredSet& out);  // repeated sweeps of vLLM
 void map_mlperf(const MeasuredJson& set, MeasuredSet& out);
+void map_gpustack(const MeasuredJson& set, MeasuredSet& out);      // servers by their start commands
 void map_wide_experts(const MeasuredJson& set, MeasuredSet& out);  // experts over many nodes
 void map_splitwise(const MeasuredJson& set, MeasuredSet& out);
 

@@ -196,16 +196,13 @@ void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     m.figure(ServedQuantity::Capacity, positive_number(m.row(), "kv_tokens"));
     if (m.text("kind") != "measured") m.refuse("the row is " + m.text("kind") + ", not printed by an engine");
-    // Other engines count activations outside of their share of the memory.
-    if (m.serving().cell.engine != "vllm") m.refuse("the predicted cache is that of vLLM");
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(m.integer("tp", 1));
-    m.engine().max_num_batched_tokens = m.integer("max_num_batched_tokens", 8192);
-    m.engine().max_num_seqs = m.integer("max_num_seqs", 1024);
+    if (m.has("max_num_batched_tokens")) m.step_tokens(m.integer("max_num_batched_tokens", 1));
+    if (m.has("max_num_seqs")) m.most_sequences(m.integer("max_num_seqs", 1));
     m.engine().block_size = static_cast<int32_t>(m.integer("block_size", kBlockTokens));
-    if (const auto share = positive_number(m.row(), "memory_fraction"))
-      m.serving().spec.gpu_memory_utilization = *share;
+    if (const auto share = positive_number(m.row(), "memory_fraction")) m.memory_share(*share);
     out.rows.push_back(m.finish_serving("", ""));
   }
 }
@@ -277,7 +274,7 @@ void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse("the row is no measured decode");
     if (gpus < 1 || batch < 1 || context <= kOutput) m.refuse("the row has no batch, GPUs or context");
     if (parallelism.find("overlap scheduling") != std::string::npos)
-      m.engine().async_scheduling = parallelism.find("no overlap scheduling") == std::string::npos;
+      m.schedule_ahead(parallelism.find("no overlap scheduling") == std::string::npos);
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision", "fp8"));  // as published
     m.layout(1, std::max<int64_t>(1, gpus), std::max<int64_t>(1, gpus));
@@ -287,10 +284,11 @@ void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
     m.source().requests = std::max<int64_t>(1, batch * gpus);
     m.source().input_len = std::max<int64_t>(1, context - kOutput / 2);
     m.source().output_len = kOutput;
-    m.engine().max_num_batched_tokens = std::max<int64_t>(1, batch * context);
-    m.engine().enable_prefix_caching = false;
-    m.engine().num_gpu_blocks = std::max<int64_t>(1, batch) * (context + kOutput) / kBlockTokens + 2 * batch +
-                                1;
+    // All prompts of a replica in one step; SGLang's replicas share its chunk. The cache has room for twice
+    // the batch, so that no sequence waits.
+    m.step_tokens(std::max<int64_t>(1, batch * context * std::max<int64_t>(1, gpus)));
+    m.no_prefix_cache();
+    set_cache_tokens(m.engine(), 2 * std::max<int64_t>(1, batch) * (context + kOutput + kBlockTokens));
     out.rows.push_back(m.finish_serving("", ""));
   }
 }
@@ -321,11 +319,7 @@ Result<Workload> mlperf_requests(const std::filesystem::path& file, const Reques
   auto read = read_lengths(file);
   if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
   std::vector<RequestLength> rows = std::get<0>(std::move(read));
-  double sum = 0;
-  for (const RequestLength& row : rows) sum += row.output;
-  const double scale = output * static_cast<double>(rows.size()) / sum;
-  for (RequestLength& row : rows)
-    row.output = static_cast<int32_t>(std::max(1.0, std::round(row.output * scale)));
+  scale_lengths(rows, 0, output);
   const auto arrivals = arrival_times(steady_arrivals(source.arrivals, source.rate), source.requests);
   if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
   return open_loop(std::get<0>(arrivals), sampled_lengths(rows, source.requests, 0));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct ServedCell {
 struct MeasuredServing {
   ServiceSpec spec;
   std::function<Result<Workload>()> requests;  // makes them; empty: drawn from spec.source
-  // The client of InferenceX, to whose rows EngineProfile::request_seconds is fitted.
+  // The client of InferenceX, to whose rows EngineProfile::request_seconds and prompt_seconds are fitted.
   bool inferencex_client = false;
   std::vector<ServedFigure> figures;
   ServedCell cell;
@@ -48,6 +49,8 @@ struct MeasuredServing {
   // load.
   std::string series;
   std::string load;  // "c64"
+  // What the server was started with, if the set varies one setting at a time (server_command.h).
+  std::map<std::string, std::string> settings;
 };
 
 }  // namespace shardscape

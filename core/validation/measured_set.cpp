@@ -39,6 +39,7 @@ const std::vector<Format>& formats() {
       {"rows", {"memory_fraction", "kv_tokens"}, map_kv_capacity},
       {"rows", {"concurrency", "num_speculative_tokens", "budget_requests_per_slot"}, map_closed_loops},
       {"rows", {"scenario", "target_qps", "performance_sample_count"}, map_mlperf},
+      {"rows", {"command", "sub_label", "max_concurrency", "output_throughput"}, map_gpustack},
       {"rows", {"prefill_ms", "decode_step_ms"}, map_splitwise},
       {"rows", {"phase", "batch_per_gpu", "tok_s_per_gpu", "mtp"}, map_wide_experts},
   };

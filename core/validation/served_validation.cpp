@@ -17,8 +17,7 @@ struct EngineGroup {
   bool holds(const Design& other, const ServiceSpec& of) const {
     EngineSettings engine = of.engine;
     engine.speculation.acceptance = spec.engine.speculation.acceptance;
-    return design == other && spec.engine == engine &&
-           spec.gpu_memory_utilization == of.gpu_memory_utilization;
+    return design == other && spec.engine == engine && memory_share(spec) == memory_share(of);
   }
 };
 
@@ -63,11 +62,22 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
   return 0;
 }
 
+struct SimulatedRow {
+  ServiceResults results;
+  double prompt_tokens = 0;  // mean
+};
+double mean_prompt(const Workload& workload) {
+  double sum = 0;
+  for (const Request& request : workload.requests) sum += request.prompt;
+  return sum / static_cast<double>(std::max<size_t>(1, workload.requests.size()));
+}
+
 // The results of a row. A Problem also if the engine refuses a request, because the measured engine did not.
-Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
-                                  StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
+Result<SimulatedRow> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
+                                StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
   ServiceSpec spec = serving.spec;
-  if (spec.engine.num_gpu_blocks == 0) spec.engine.num_gpu_blocks = blocks;
+  if (allocated_blocks(spec.engine) == 0)
+    set_cache_tokens(spec.engine, blocks * cache_block_size(spec.engine));
   if (const auto problem = check_spec(spec)) return *problem;
   Result<Workload> requests = serving.requests ? serving.requests() : make_workload(spec.source);
   if (const auto* problem = std::get_if<Problem>(&requests)) return *problem;
@@ -79,7 +89,7 @@ Result<ServiceResults> results_of(const MeasuredServing& serving, const EngineGr
     if (record.end != RequestEnd::Finished)
       return Problem(ProblemCode::EngineSettingInvalid, "max_model_len",
                      std::string("a request is ") + end_text(record.end));
-  return service.results;
+  return SimulatedRow{service.results, mean_prompt(service.workload)};
 }
 
 void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector<ServedPrediction>& out) {
@@ -88,11 +98,11 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
   const auto capacity = service_cache(group.design, group.spec, cache);
   const auto* room = std::get_if<CacheCapacity>(&capacity);
   const int64_t blocks = room ? room->blocks : 0;
-  const double request_seconds = service_profile(group.design, group.spec).request_seconds;
+  const EngineProfile host = service_profile(group.design, group.spec);
   std::unique_ptr<StepClock> clock;
   for (const size_t i : group.rows) {
     const MeasuredServing& serving = *set.rows[i].serving;
-    ServiceResults results;
+    SimulatedRow row;
     const bool simulated = std::any_of(
         serving.figures.begin(), serving.figures.end(),
         [](const ServedFigure& figure) { return figure.quantity != ServedQuantity::Capacity; });
@@ -111,15 +121,17 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
         refuse(i, *problem);
         continue;
       }
-      results = std::get<ServiceResults>(std::move(run));
+      row = std::get<SimulatedRow>(std::move(run));
     } else if (!room) {
       refuse(i, std::get<Problem>(capacity));
       continue;
     }
-    const double client = serving.inferencex_client ? request_seconds : 0;
+    const double client = serving.inferencex_client
+                              ? host.request_seconds + host.prompt_seconds * row.prompt_tokens
+                              : 0;
     for (const ServedFigure& figure : serving.figures)
-      out[i].values.push_back(
-          value_of(figure, results, client, static_cast<double>(blocks * serving.spec.engine.block_size)));
+      out[i].values.push_back(value_of(figure, row.results, client,
+                                       static_cast<double>(blocks * cache_block_size(serving.spec.engine))));
   }
 }
 

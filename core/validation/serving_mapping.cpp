@@ -25,7 +25,10 @@ constexpr char
     kAllBlocks[] = "attention=fp8-block, mlp=fp8-block, experts=fp8-block, shared_experts=fp8-block";
 constexpr Checkpoint kCheckpoints[] = {
     {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr},
+    {"deepseek-v3.2", kAllBlocks, nullptr, nullptr},
     {"glm-5", kAllBlocks, nullptr, nullptr},
+    {"glm-5.2", kAllBlocks, nullptr, nullptr},
+    {"gpt-oss-20b", nullptr, "experts=mxfp4", nullptr},
     {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr},
     {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32"},
     {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr},
@@ -66,7 +69,8 @@ std::string serving_preset(const std::string& name) {
   for (bool shorter = true; shorter;) {
     if (const std::string id = preset_named(known); !id.empty()) return id;
     shorter = false;
-    for (const char* tail : {"instruct", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
+    for (const char* tail :
+         {"instruct", "2507", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
       if (!shorter && known.ends_with(tail)) {
         known.resize(known.size() - std::char_traits<char>::length(tail));
         shorter = true;
@@ -121,8 +125,9 @@ std::string text_field(const MeasuredJson& object, const char* field) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-// The settings with which vLLM's API server starts on GPUs with 70 GiB or more (vllm/engine/arg_utils.py),
-// for every engine: the scheduler is that of vLLM.
+// vLLM starts with the settings of its API server on GPUs with 70 GiB or more except A100
+// (vllm/engine/arg_utils.py; accelerator() has the others), the other engines with their defaults. No row
+// exceeds the longest sequence of its engine.
 ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const std::string& engine)
     : RowMapper(row, std::move(name)) {
   out().serving.emplace();
@@ -130,9 +135,63 @@ ServingMapper::ServingMapper(const MeasuredJson& row, std::string name, const st
   serving().cell.engine = known.starts_with("trt") || known.starts_with("tensorrt") ? "trtllm" : known;
   if (const std::string& own = serving().cell.engine; own != "vllm" && own != "sglang" && own != "trtllm")
     refuse("the engine " + engine + " is unknown");
-  this->engine().max_num_batched_tokens = 8192;
-  this->engine().max_num_seqs = 1024;
-  this->engine().max_model_len = kLongest;
+  EngineSettings& settings = this->engine();
+  for (const EngineKind kind : {EngineKind::Sglang, EngineKind::Trtllm})
+    if (serving().cell.engine == kEngineIds[static_cast<size_t>(kind)]) settings.engine = kind;
+  settings.max_num_batched_tokens = 8192;
+  settings.max_num_seqs = 1024;
+  settings.max_model_len = settings.sglang.context_len = settings.trtllm.max_seq_len = kLongest;
+}
+
+void scale_lengths(std::span<RequestLength> lengths, double input, double output) {
+  const auto scale = [&](int32_t RequestLength::*of, double mean) {
+    double sum = 0;
+    for (const RequestLength& length : lengths) sum += length.*of;
+    if (mean <= 0 || sum <= 0) return;
+    const double factor = mean * static_cast<double>(lengths.size()) / sum;
+    for (RequestLength& length : lengths)
+      length.*of = static_cast<int32_t>(std::max(1.0, std::round(length.*of * factor)));
+  };
+  scale(&RequestLength::prompt, input);
+  scale(&RequestLength::output, output);
+}
+
+void ServingMapper::step_tokens(int64_t tokens) {
+  switch (engine().engine) {
+    case EngineKind::Vllm: engine().max_num_batched_tokens = tokens; break;
+    case EngineKind::Sglang:
+      engine().sglang.chunked_prefill_size = engine().sglang.max_prefill_tokens = tokens;
+      break;
+    case EngineKind::Trtllm: engine().trtllm.max_num_tokens = tokens; break;
+  }
+}
+
+void ServingMapper::most_sequences(int64_t count) {
+  const int64_t most = std::max<int64_t>(1, count);
+  switch (engine().engine) {
+    case EngineKind::Vllm: engine().max_num_seqs = most; break;
+    case EngineKind::Sglang: engine().sglang.max_running_requests = most; break;
+    case EngineKind::Trtllm: engine().trtllm.max_batch_size = most; break;
+  }
+}
+
+void ServingMapper::schedule_ahead(bool ahead) {
+  engine().async_scheduling = ahead;
+  engine().sglang.disable_overlap_schedule = engine().trtllm.disable_overlap_scheduler = !ahead;
+}
+
+void ServingMapper::no_prefix_cache() {
+  engine().enable_prefix_caching = engine().trtllm.enable_block_reuse = false;
+  engine().sglang.disable_radix_cache = true;
+}
+
+void ServingMapper::memory_share(double share) {
+  ServiceSpec& spec = serving().spec;
+  switch (engine().engine) {
+    case EngineKind::Vllm: spec.gpu_memory_utilization = share; break;
+    case EngineKind::Sglang: spec.mem_fraction_static = share; break;
+    case EngineKind::Trtllm: spec.free_gpu_memory_fraction = share; break;
+  }
 }
 
 void ServingMapper::figure(ServedQuantity quantity, std::optional<double> value, ServedStatistic statistic) {
@@ -160,6 +219,10 @@ void ServingMapper::accelerator(const std::string& name) {
   serving().cell.gpu = found ? found->id : name;
   if (!found) return refuse("the catalogue has no accelerator " + name);
   set("accelerator", found->id);
+  constexpr int64_t kLarge = int64_t{70} << 30;  // bytes
+  if (found->memory_bytes >= kLarge && !found->id.starts_with("a100")) return;
+  engine().max_num_batched_tokens = 2048;
+  engine().max_num_seqs = 256;
 }
 
 void ServingMapper::checkpoint(const std::string& model, const std::string& precision) {
@@ -198,6 +261,7 @@ void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, do
   source().input_len = input;
   source().output_len = output;
   source().range_ratio = ratio;
+  if (engine().engine == EngineKind::Trtllm) step_tokens(prompt_and_users(users, input));
 }
 
 void ServingMapper::speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance) {
@@ -207,14 +271,15 @@ void ServingMapper::speculation(SpeculativeMethod method, int64_t tokens, std::v
 void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {
   constexpr double kShortest = 0.8;  // the shortest length over the longest
   closed_loop(users, input, output, kShortest);
-  engine().enable_prefix_caching = false;  // random prompts
+  no_prefix_cache();
   const ServedCell& cell = serving().cell;
   const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
   if (!recipe) return;
   set("kv_cache_dtype", recipe->fp8_cache ? "fp8" : "bf16");
-  engine().max_num_batched_tokens = recipe->tokens > 0 ? recipe->tokens : 2 * input;
-  if (recipe->one_slot_a_user) engine().max_num_seqs = std::max<int64_t>(1, users);
-  serving().spec.gpu_memory_utilization = recipe->share;
+  step_tokens(recipe->step_tokens(users, input));
+  most_sequences(recipe->sequences == InferencexRecipe::kUsers ? users : recipe->sequences);
+  memory_share(recipe->share);
+  engine().sglang.scheduler_recv_interval = recipe->receive_interval(users);
 }
 
 MeasuredRow ServingMapper::finish_serving(const std::string& lengths, const std::string& load) {

@@ -1,6 +1,9 @@
 // Maps the fields of a serving row to a design and a service. Private to core/validation.
 #pragma once
 
+#include <span>
+
+#include "serving/requests/lengths.h"
 #include "validation/measured_mapping.h"
 
 namespace shardscape {
@@ -10,6 +13,10 @@ std::optional<double> positive_number(const MeasuredJson& object, const char* fi
 
 std::string text_field(const MeasuredJson& object, const char* field);  // empty: there is no text
 
+// Scales lengths so that prompts have `input` tokens on average and answers `output`; 0: they stay as they
+// are.
+void scale_lengths(std::span<RequestLength> lengths, double input, double output);
+
 class ServingMapper : public RowMapper {
  public:
   // engine: as the row writes it ("trt", "vLLM"). Rows of unknown engines are refused.
@@ -17,6 +24,13 @@ class ServingMapper : public RowMapper {
   MeasuredServing& serving() { return *out().serving; }
   EngineSettings& engine() { return serving().spec.engine; }
   RequestSource& source() { return serving().spec.source; }
+
+  // Settings that every engine has under a name of its own.
+  void step_tokens(int64_t tokens);    // SGLang: of a chunk and of a prefill batch
+  void most_sequences(int64_t count);  // that run at once
+  void schedule_ahead(bool ahead);     // the next step while one runs
+  void no_prefix_cache();              // for random prompts
+  void memory_share(double share);     // by the rule of the engine
 
   // An object with mean, p50 and p99 in milliseconds.
   void latencies(ServedQuantity quantity, const char* field);

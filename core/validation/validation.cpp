@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/units.h"
 #include "memory/allocator_use.h"
@@ -73,7 +74,7 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
         leave_out(prediction.problem);
       else if (prediction.values[at] > 0)
         metric.rows.push_back({row.name, figure->value, prediction.values[at], row.serving->cell,
-                               row.serving->series, row.serving->load});
+                               row.serving->series, row.serving->load, row.serving->settings});
       else
         leave_out("the simulation has no " + metric.name);
     }
@@ -127,6 +128,39 @@ std::optional<SeriesCorrelation> ValidatedMetric::correlation(bool equal_load) c
   }
   if (out.series == 0) return std::nullopt;
   out.value /= static_cast<double>(out.rows);
+  return out;
+}
+
+namespace {
+
+// The name of the only setting in which a and b differ; empty if there is none or several.
+std::string only_difference(const std::map<std::string, std::string>& a,
+                            const std::map<std::string, std::string>& b) {
+  std::set<std::string> names;
+  const auto compare = [&](const auto& from, const auto& with) {
+    for (const auto& [name, value] : from)
+      if (const auto it = with.find(name); it == with.end() || it->second != value) names.insert(name);
+  };
+  compare(a, b);
+  compare(b, a);
+  return names.size() == 1 ? *names.begin() : std::string();
+}
+
+}  // namespace
+
+std::map<std::string, SettingEffects> ValidatedMetric::effects() const {
+  constexpr double kLeast = 0.03;
+  std::map<std::string, SettingEffects> out;
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (size_t k = i + 1; k < rows.size(); ++k) {
+      const ValidatedRow &a = rows[i], &b = rows[k];
+      if (a.settings.empty() || a.series != b.series || a.load != b.load) continue;
+      const std::string name = only_difference(a.settings, b.settings);
+      if (name.empty() || std::abs(b.measured / a.measured - 1) <= kLeast) continue;
+      SettingEffects& of = out[name];
+      ++of.pairs;
+      of.right += (b.measured - a.measured) * (b.predicted - a.predicted) > 0;
+    }
   return out;
 }
 

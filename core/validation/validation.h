@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct ValidatedRow {
   double measured = 0, predicted = 0;  // in the unit of the metric
   ServedCell cell = {};                // of a serving point; so are the next two
   std::string series = {}, load = {};
+  std::map<std::string, std::string> settings = {};  // MeasuredServing::settings
   double error_percent() const { return 100 * (predicted / measured - 1); }
 };
 
@@ -35,6 +37,12 @@ struct SeriesCorrelation {
   size_t series = 0, rows = 0;
 };
 
+// Pairs of rows of a series with equal load whose servers differ in one setting, and whose measured figures
+// differ by more than 3 %: how often the prediction changes in the same direction.
+struct SettingEffects {
+  size_t pairs = 0, right = 0;
+};
+
 // One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
   std::string name;  // "memory", "time", "ttft_p99"
@@ -48,6 +56,8 @@ struct ValidatedMetric {
   std::vector<CellErrors> cells() const;
   // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
+  // By the name of the setting. Empty if the rows have no settings.
+  std::map<std::string, SettingEffects> effects() const;
   const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
 };
 

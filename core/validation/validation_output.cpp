@@ -38,6 +38,21 @@ std::string cell_text(const ServedCell& cell) {
   return out;
 }
 
+// How often the effect of one setting has the right sign.
+std::string effects_text(const ValidatedMetric& metric) {
+  SettingEffects all;
+  std::string names;
+  for (const auto& [name, of] : metric.effects()) {
+    all.pairs += of.pairs;
+    all.right += of.right;
+    names += (names.empty() ? "" : ", ") + name + " " + std::to_string(of.right) + " of " +
+             std::to_string(of.pairs);
+  }
+  if (all.pairs == 0) return {};
+  return "effects of one setting above 3 %: sign right in " + std::to_string(all.right) + " of " +
+         std::to_string(all.pairs) + " pairs (" + names + ")\n";
+}
+
 // Errors of the cells, the worst first, and the order of configurations. Nothing for steps of training.
 std::string cells_text(const ValidatedMetric& metric) {
   const std::vector<CellErrors> cells = metric.cells();
@@ -48,6 +63,7 @@ std::string cells_text(const ValidatedMetric& metric) {
       out += std::string("rank correlation of configurations ") + (equal_load ? "at equal load " : "") +
              fixed(of->value, 2) + " (" + rows_text(of->rows) + " in " + std::to_string(of->series) +
              " series)\n";
+  out += effects_text(metric);
   out += padded("GPU, model, engine, precision", kNameWidth, false) + padded("rows", 12, true) +
          padded("error", 12, true) + "\n";
   for (const CellErrors& of : cells)
@@ -140,6 +156,8 @@ std::string validation_json(const Validation& v) {
       cell["mean_abs_error_percent"] = of.mean_abs_error_percent;
       entry["cells"].push_back(cell);
     }
+    for (const auto& [name, of] : metric.effects())
+      entry["setting_effects"].push_back({{"setting", name}, {"pairs", of.pairs}, {"right", of.right}});
     for (const bool equal_load : {false, true})
       if (const auto of = metric.correlation(equal_load))
         entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {

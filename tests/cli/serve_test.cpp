@@ -164,6 +164,27 @@ class ServeCommandTest : public QObject {
     for (const QByteArray& row : rows) QCOMPARE(row.count(','), rows[0].count(','));
     QVERIFY(rows.back().split(',').front().toDouble() > 1000);
   }
+  // Steps of a replica as a bundle, by number and by time.
+  void bundles_of_steps() {
+    QTemporaryDir folder;
+    const QString base = "serve --model llama3-8b --tp 2 --dp 2 --requests 20 --rate 20 --bundle ";
+    const QString numbers = folder.filePath("numbers"), times = folder.filePath("times");
+    const CliRun run = run_line(base + numbers + " --steps 2:4 --replica 1");
+    QCOMPARE(run.exit_code, 0);
+    QVERIFY2(run.err.contains("3 steps of 2 ranks"), qPrintable(run.err));
+    QVERIFY(run.out.contains("wrote the traces of 2 ranks"));
+    QCOMPARE(run_line("check " + numbers).exit_code, 0);
+    QFile file(numbers + "/manifest.json");
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonArray steps = QJsonDocument::fromJson(file.readAll()).object()["steps"].toArray();
+    QCOMPARE(steps.size(), 3);
+    QCOMPARE(steps[0].toObject()["step"].toInt(), 2);
+    QCOMPARE(steps[0].toObject()["replica"].toInt(), 1);
+    const CliRun json = run_line(base + times + " --steps 0s:200ms --json");
+    QCOMPARE(json.json()["finished"].toInt(), 20);
+    QCOMPARE(run_line("check " + times).exit_code, 0);
+    QVERIFY(run_line(base + times + " --replace").exit_code == 0);
+  }
   // A table of rates, and the largest one within the limits.
   void rates() {
     QTemporaryDir folder;
@@ -186,7 +207,31 @@ class ServeCommandTest : public QObject {
     const CliRun text = run_line(base + "--rates auto");
     QCOMPARE(text.exit_code, 0);
     QCOMPARE(text.out.count("largest rate within the limits"), 1);
-    QVERIFY(text.out.contains("p99 over the limits"));
+    QVERIFY(text.out.contains("over the limits"));
+  }
+  // Percentiles as text: what a run reaches, and the largest rate that keeps them.
+  void service_level() {
+    const auto run = [](const QString& flags, const QString& level) {
+      const QString base = "serve --model llama3-8b --requests 100 --rate 4 " + flags;
+      return run_cli(base.split(' ', Qt::SkipEmptyParts) + QStringList{"--slo", level});
+    };
+    const CliRun text = run("", "p99 ttft<2s, p50 tpot<1us");
+    QCOMPARE(text.exit_code, 0);
+    QVERIFY(text.out.contains("p99 ttft<2 s is kept: "));
+    QVERIFY(text.out.contains("p50 tpot<1 us is exceeded: "));
+    const CliRun json = run("--ttft-limit 2s --json", "p50 tpot<1us");
+    const QJsonArray level = json.json()["service_level"].toArray();
+    QCOMPARE(level.size(), 2);
+    QVERIFY(!level[0].toObject()["kept"].toBool() && level[1].toObject()["kept"].toBool());
+    QCOMPARE(level[1].toObject()["limit"].toString(), QString("p99 ttft<2 s"));
+    const QJsonObject limits = run("--rates 8,2,40 --json --tpot-limit 12ms", "").json(),
+                      percentiles = run("--rates 8,2,40 --json", "p99 tpot<12ms").json();
+    QVERIFY(limits["knee"].toDouble() > 0);
+    QCOMPARE(percentiles["knee"], limits["knee"]);
+    QCOMPARE(percentiles["rates"], limits["rates"]);
+    const CliRun wrong = run("", "p98 ttft<2s");
+    QVERIFY(wrong.exit_code != 0);
+    QVERIFY2(wrong.err.contains("--slo: \"p98 ttft<2s\" has no percentile \"p98\""), qPrintable(wrong.err));
   }
   void mistakes_data() {
     QTest::addColumn<QString>("flags");
@@ -207,6 +252,14 @@ class ServeCommandTest : public QObject {
                                    << "--users: users of a closed loop have no rate";
     QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
                                        << "a sweep has no timeline";
+    QTest::newRow("bundle of rates") << "--rates auto --bundle x"
+                                     << "a sweep has no timeline";
+    QTest::newRow("steps without a bundle") << "--steps 0:3"
+                                            << "--steps: there is no bundle";
+    QTest::newRow("no range") << "--bundle x --steps 3"
+                              << "--steps: \"3\" is not a range of steps";
+    QTest::newRow("no replica") << "--bundle x --replica 1"
+                                << "--replica: there is no replica 1";
     QTest::newRow("other engine") << "--engine sglang --max-num-seqs 8"
                                   << "--max-num-seqs: it is a setting of vLLM, and the engine is SGLang";
     QTest::newRow("unknown engine") << "--engine llamacpp"

@@ -101,6 +101,7 @@ void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed) {
   s.schedule_conservativeness = static_cast<double>(one_of({0, 1, 2})) / 2;
   s.disable_radix_cache = random.below(3) == 0;
   s.disable_overlap_schedule = random.below(2);
+  s.scheduler_recv_interval = one_of({1, 1, 3, 50});
   TrtllmSettings& t = e.trtllm;
   t.tokens_per_block = static_cast<int32_t>(one_of({4, 16}));
   t.max_tokens = (most + t.tokens_per_block) * one_of({1, 2, 3, 30}) + random.below(most);
@@ -132,6 +133,7 @@ std::string settings_text(const EngineSettings& e) {
            text("lpm", e.sglang.schedule_policy == SglangPolicy::Lpm) +
            text("disable_radix_cache", e.sglang.disable_radix_cache) +
            text("disable_overlap_schedule", e.sglang.disable_overlap_schedule) +
+           text("scheduler_recv_interval", e.sglang.scheduler_recv_interval) +
            "schedule_conservativeness=" + std::to_string(e.sglang.schedule_conservativeness);
   if (e.engine == EngineKind::Trtllm)
     return text("max_tokens", e.trtllm.max_tokens) + text("tokens_per_block", e.trtllm.tokens_per_block) +

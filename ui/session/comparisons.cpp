@@ -43,9 +43,12 @@ int Comparisons::find(const Design& design) const {
   return it == pinned_.end() ? -1 : static_cast<int>(it - pinned_.begin());
 }
 
-bool Comparisons::add(const Design& design, const QString& name) {
-  if (full() || find(design) >= 0) return false;
-  pinned_.push_back({design, name});
+bool Comparisons::add(const Design& design, const QString& name, const std::optional<ServiceSpec>& service) {
+  const bool pinned = std::any_of(pinned_.begin(), pinned_.end(), [&](const PinnedDesign& p) {
+    return p.design == design && p.service == service;
+  });
+  if (full() || pinned) return false;
+  pinned_.push_back({design, name, false, {}, service});
   computeMissing();
   Q_EMIT changed();
   return true;
@@ -53,12 +56,12 @@ bool Comparisons::add(const Design& design, const QString& name) {
 
 void Comparisons::set(const std::vector<NamedDesign>& designs) {
   clear();
-  for (const NamedDesign& of : designs) add(of.design, QString::fromStdString(of.name));
+  for (const NamedDesign& of : designs) add(of.design, QString::fromStdString(of.name), of.service);
 }
 
 std::vector<NamedDesign> Comparisons::named() const {
   std::vector<NamedDesign> out;
-  for (const PinnedDesign& p : pinned_) out.push_back({p.name.toStdString(), p.design});
+  for (const PinnedDesign& p : pinned_) out.push_back({p.name.toStdString(), p.design, p.service});
   return out;
 }
 
@@ -92,10 +95,12 @@ void Comparisons::computeMissing() {
       if (stop.stop_requested()) return;
       const ComparedDesign made = compared(design, plans_);
       post([this, design, made] {
-        const int at = find(design);
-        if (at < 0) return;
-        pinned_[static_cast<size_t>(at)].result = made;
-        pinned_[static_cast<size_t>(at)].computed = true;
+        if (find(design) < 0) return;
+        for (PinnedDesign& p : pinned_) {  // also with other settings of requests
+          if (p.design != design) continue;
+          p.result = made;
+          p.computed = true;
+        }
         Q_EMIT changed();
       });
     }

@@ -19,6 +19,8 @@ struct PinnedDesign {
   QString name;  // "tp 8 · pp 16 · dp 64"
   bool computed = false;
   ComparedDesign result = {};  // once computed; a design that cannot run has no simulation
+  // The settings of its requests; empty: those of the page Requests.
+  std::optional<ServiceSpec> service = {};
 };
 
 class Comparisons : public QObject {
@@ -32,8 +34,8 @@ class Comparisons : public QObject {
   int size() const { return static_cast<int>(pinned_.size()); }
   bool full() const { return size() >= kMaxPinned; }
   int find(const Design& design) const;  // -1: not pinned
-  bool add(const Design& design,
-           const QString& name);  // false: all places are taken, or the design is already pinned
+  // False: all places are taken, or the design is already pinned with these settings.
+  bool add(const Design& design, const QString& name, const std::optional<ServiceSpec>& service = {});
   void set(const std::vector<NamedDesign>& designs);  // the pinned designs of a document
   std::vector<NamedDesign> named() const;
   void remove(int at);

@@ -14,6 +14,7 @@
 #include <QShowEvent>
 #include <QStyle>
 #include <algorithm>
+#include <utility>
 
 #include "memory/memory_timeline.h"
 #include "ui/session/session.h"
@@ -187,8 +188,54 @@ void ExportDialog::setFolder(const QString& folder) {
 
 void ExportDialog::suggestFolder() {
   if (folder_chosen_ || job_->running()) return;
-  folder_->setText(
-      QDir::toNativeSeparators(settings::exportFolder() + "/" + slug(text(session_->design().name))));
+  folder_->setText(QDir::toNativeSeparators(settings::exportFolder() + "/" + slug(name())));
+}
+
+QString ExportDialog::name() const {
+  return run_ ? tr("%1 steps").arg(text(run_->design.name)) : text(session_->design().name);
+}
+
+void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRange& range) {
+  run_ = std::move(run);
+  setWindowTitle(tr("Export engine steps as Chakra traces"));
+  what_->setText(
+      tr("Steps %1 to %2 of replica %3 as execution traces (MLCommons Chakra), one per GPU of the "
+         "engine, with the seconds of kernels and of the host, for ASTRA-sim and other simulators.")
+          .arg(text(grouped(range.first)), text(grouped(range.last)), text(grouped(range.replica))));
+  durations_->hide();  // always
+  suggestFolder();
+  window_job_.start([this, run = run_, range, plans = session_->plans()](const NewestJob::Post& post,
+                                                                         std::stop_token stop) {
+    auto made = step_window(*run, range, stop, plans);
+    if (stop.stop_requested()) return;
+    int64_t bytes[2] = {};
+    if (const auto* window = std::get_if<0>(&made))
+      for (const bool tensors : {false, true}) {
+        ExportOptions options;
+        options.tensors = tensors;
+        bytes[tensors] = estimate_bundle_bytes(**window, options);
+      }
+    post([this, made = std::move(made), plain = bytes[0], with_tensors = bytes[1]] {
+      if (const auto* problem = std::get_if<Problem>(&made))
+        window_problem_ = text(to_string(*problem));
+      else
+        window_ = std::get<0>(made);
+      window_bytes_[0] = plain;
+      window_bytes_[1] = with_tensors;
+      refresh();
+    });
+  });
+}
+
+ExportDialog::Content ExportDialog::content() const {
+  if (run_)
+    return {window_ != nullptr, !window_ && window_problem_.isEmpty(), window_problem_,
+            window_ ? window_->reference().report().ranks : 0, window_bytes_[tensors_->isChecked()]};
+  const std::shared_ptr<const Report> report = session_->report();
+  const bool ready = session_->current() && report, computing = session_->computing();
+  return {ready, computing,
+          ready || computing ? QString() : tr("Fix the design first. %1").arg(firstProblem(*session_)),
+          ready ? report->ranks : 0, ready ? estimate_bundle_bytes(*report, options()) : 0};
 }
 
 ExportOptions ExportDialog::options() const {
@@ -208,15 +255,17 @@ void ExportDialog::browse() {
   if (chosen.isEmpty()) return;
   // A folder with other files gets a subfolder for the bundle.
   const bool other_things = !examineTarget(chosen, true).problem.isEmpty();
-  setFolder(other_things ? chosen + "/" + slug(text(session_->design().name)) : chosen);
+  setFolder(other_things ? chosen + "/" + slug(name()) : chosen);
 }
 
 void ExportDialog::start() {
-  if (!session_->current() || job_->running()) return;
+  if (job_->running() || !(run_ ? window_ != nullptr : session_->current())) return;
   settings::setExportFolder(QFileInfo(folder_->text().trimmed()).absolutePath());
   settings::setExportTensors(tensors_->isChecked());
-  settings::setExportDurations(durations_->isChecked());
   settings::setExportFlatNetwork(flat_network_->isChecked());
+  started_ = true;
+  if (run_) return job_->start(window_, options());
+  settings::setExportDurations(durations_->isChecked());
   exported_ = session_->report();
   job_->start(exported_, options());
 }
@@ -237,37 +286,33 @@ void ExportDialog::refresh() {
   if (job_->running() || !isVisible()) return;
   steps_->withdraw();
   showFits();
-  const std::shared_ptr<const Report> report = session_->report();
-  const bool ready = session_->current() && report;
+  const Content of = content();
   const TargetState target = examineTarget(folder_->text(), replace_->isChecked());
   replace_->setEnabled(target.bundle_there);
-  QString problem = target.problem;
-  if (!ready && !session_->computing()) problem = tr("Fix the design first. %1").arg(firstProblem(*session_));
+  QString problem = of.problem.isEmpty() ? target.problem : of.problem;
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
-  if (ready) {
-    const int64_t bytes = estimate_bundle_bytes(*report, options());
+  if (of.ready) {
     QString size = tr("%1, about %2")
-                       .arg(counted_text(report->ranks, tr("trace"), tr("traces")),
-                            text(format_bytes(bytes, session_->units())));
+                       .arg(counted_text(of.traces, tr("trace"), tr("traces")),
+                            text(format_bytes(of.bytes, session_->units())));
     if (target.free) {
       size += tr("; %1 free on %2").arg(text(format_bytes(*target.free, session_->units())), target.volume);
-      if (problem.isEmpty() && *target.free < bytes) {
+      if (problem.isEmpty() && *target.free < of.bytes) {
         problem = tr("The bundle does not fit on %1. Free some space or choose another disk.")
                       .arg(target.volume);
       }
     }
     size_->setText(size);
   } else {
-    size_->setText(session_->computing() ? tr("being computed")
-                                         : tr("not known before the design can be built"));
+    size_->setText(of.computing ? tr("being computed") : tr("not known before the design can be built"));
   }
   showMessage(problem, true);
-  start_->setEnabled(ready && problem.isEmpty());
+  start_->setEnabled(of.ready && problem.isEmpty());
 }
 
 void ExportDialog::showFits() {
   const std::shared_ptr<const Report> report = session_->report();
-  const bool known = session_->current() && report && report->memory;
+  const bool known = !run_ && session_->current() && report && report->memory;
   const bool wrong = known && !report->memory->fits;
   fits_->setVisible(wrong);
   if (!wrong) return;
@@ -303,6 +348,7 @@ void ExportDialog::refreshJob() {
 
 void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   refreshJob();
+  if (!std::exchange(started_, false)) return;  // of another dialog
   if (job_->cancelled() && std::holds_alternative<Problem>(outcome)) {
     return showMessage(tr("The export was cancelled. Nothing was left behind."), false);
   }
@@ -320,10 +366,12 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
               false);
   start_->setEnabled(false);  // the folder already holds this bundle
   const auto estimate = session_->estimate();
-  const bool simulated = estimate && estimate->report == exported_ && estimate->simulation;
-  steps_->offer(folder, name_->text().trimmed(),
-                simulated ? std::optional(estimate->simulation->step_seconds) : std::nullopt,
-                durations_->isChecked());
+  std::optional<double> expected;
+  if (run_)
+    expected = window_->seconds();
+  else if (estimate && estimate->report == exported_ && estimate->simulation)
+    expected = estimate->simulation->step_seconds;
+  steps_->offer(folder, name_->text().trimmed(), expected, run_ || durations_->isChecked());
   steps_->firstButton()->setFocus();
 }
 

@@ -1,10 +1,12 @@
 // The dialog that exports a bundle: folder, options, size and progress. Closing the dialog does not stop a
-// running export.
+// running export. The bundle has the step of the present design, or a range of steps of a simulated service.
 #pragma once
 
 #include <QDialog>
 
+#include "bundle/step_bundle.h"
 #include "ui/shell/export_job.h"
+#include "ui/toolkit/newest_job.h"
 
 class QCheckBox;
 class QLabel;
@@ -23,6 +25,8 @@ class ExportDialog : public QDialog {
  public:
   ExportDialog(Session* session, ExportJob* job, QWidget* parent);
   BundleSteps* steps() const { return steps_; }
+  // Exports these steps instead of the present design.
+  void setSteps(std::shared_ptr<const ServiceRun> run, const StepRange& range);
   void setFolder(const QString& folder);  // chosen by the person; replaces the suggested folder
 
  protected:
@@ -30,6 +34,14 @@ class ExportDialog : public QDialog {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  // What the bundle would have.
+  struct Content {
+    bool ready = false, computing = false;
+    QString problem;  // why there is none
+    int64_t traces = 0, bytes = 0;
+  };
+  Content content() const;
+  QString name() const;  // of the design
   void build();
   void suggestFolder();
   ExportOptions options() const;
@@ -50,7 +62,13 @@ class ExportDialog : public QDialog {
   BundleSteps* steps_;  // after an export
   ScrolledContent* scroll_;
   std::shared_ptr<const Report> exported_;
-  bool folder_chosen_ = false;
+  // Of a range of steps; null: the bundle has the present design.
+  std::shared_ptr<const ServiceRun> run_;
+  std::shared_ptr<const StepWindow> window_;  // null: being computed
+  int64_t window_bytes_[2] = {};              // without and with tensors
+  QString window_problem_;
+  bool folder_chosen_ = false, started_ = false;  // started_: the running export is that of this dialog
+  NewestJob window_job_;                          // last member: its thread ends before what it posts to
 };
 
 }  // namespace shardscape::ui

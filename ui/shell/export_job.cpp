@@ -12,16 +12,6 @@ namespace {
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-ExportJob::Outcome run(const Report& report, const ExportOptions& options, const ExportProgressFn& progress,
-                       std::stop_token stop) {
-  try {
-    return export_bundle(report, options, progress, stop);
-  } catch (const std::exception& error) {
-    return Problem{ProblemCode::ExportFailed, options.target.string(),
-                   std::string("the export failed: ") + error.what()};
-  }
-}
-
 }  // namespace
 
 ExportJob::ExportJob(QObject* parent) : QObject(parent) {}
@@ -29,18 +19,37 @@ ExportJob::ExportJob(QObject* parent) : QObject(parent) {}
 ExportJob::~ExportJob() = default;
 
 void ExportJob::start(std::shared_ptr<const Report> report, const ExportOptions& options) {
+  start(report->ranks, options.target.string(),
+        [report, options](const ExportProgressFn& progress, std::stop_token stop) {
+          return export_bundle(*report, options, progress, std::move(stop));
+        });
+}
+
+void ExportJob::start(std::shared_ptr<const StepWindow> window, const ExportOptions& options) {
+  start(window->reference().report().ranks, options.target.string(),
+        [window, options](const ExportProgressFn& progress, std::stop_token stop) {
+          return export_bundle(*window, options, progress, std::move(stop));
+        });
+}
+
+void ExportJob::start(int64_t ranks, const std::string& target, Export write) {
   if (running_) return;
   if (thread_.joinable()) thread_.join();
   running_ = true;
   cancelled_ = false;
   progress_ = {};
-  progress_.ranks = report->ranks;
+  progress_.ranks = ranks;
   Q_EMIT started();
-  thread_ = std::jthread([this, report = std::move(report), options](std::stop_token stop) {
+  thread_ = std::jthread([this, target, write = std::move(write)](std::stop_token stop) {
     lowerThisThread();
     const ModelLibrary::Scope library(ModelLibrary::instance());
-    Outcome outcome = run(
-        *report, options, [this](const ExportProgress& p) { report_progress(p); }, stop);
+    Outcome outcome = [&]() -> Outcome {
+      try {
+        return write([this](const ExportProgress& p) { report_progress(p); }, stop);
+      } catch (const std::exception& error) {
+        return Problem{ProblemCode::ExportFailed, target, std::string("the export failed: ") + error.what()};
+      }
+    }();
     inbox_.post([this, outcome = std::move(outcome)] {
       running_ = false;
       Q_EMIT finished(outcome);

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QString>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -23,6 +24,7 @@ class ExportJob : public QObject {
   bool cancelled() const { return cancelled_; }
   const ExportProgress& progress() const { return progress_; }
   void start(std::shared_ptr<const Report> report, const ExportOptions& options);
+  void start(std::shared_ptr<const StepWindow> window, const ExportOptions& options);
   void cancel();  // returns at once; finished() follows
   // "rank 3,412 of 8,192 · 1.3 GB/s · 4 s left"
   QString progressText() const;
@@ -33,6 +35,8 @@ class ExportJob : public QObject {
   void finished(const shardscape::ui::ExportJob::Outcome& outcome);
 
  private:
+  using Export = std::function<Outcome(const ExportProgressFn& progress, std::stop_token stop)>;
+  void start(int64_t ranks, const std::string& target, Export write);
   void report_progress(const ExportProgress& progress);
   bool running_ = false, cancelled_ = false;
   ExportProgress progress_;

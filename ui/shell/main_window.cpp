@@ -14,7 +14,6 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
@@ -40,6 +39,7 @@
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/model_files.h"
+#include "ui/shell/page_commands.h"
 #include "ui/shell/panel_room.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
@@ -49,13 +49,14 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
+#include "ui/shell/step_export.h"
+#include "ui/shell/step_opener.h"
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
 #include "ui/shell/window_help.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/file_slug.h"
-#include "ui/toolkit/icons.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
@@ -65,7 +66,6 @@
 #include "ui/views/explore/setup_panel.h"
 #include "ui/views/graph/graph_view.h"
 #include "ui/views/memory/memory_view.h"
-#include "ui/views/requests/requests_page.h"
 #include "ui/views/serving/serving_page.h"
 #include "ui/views/timeline/timeline_view.h"
 
@@ -82,22 +82,6 @@ int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); 
 QString dragged_file(const QMimeData* data) {
   const QList<QUrl> urls = data->urls();
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
-}
-
-// A help button at the right end of the tabs.
-QToolButton* addHelpButton(QTabWidget* tabs) {
-  auto* corner = new QWidget(tabs);
-  auto* button = new QToolButton(corner);
-  button->setObjectName(QStringLiteral("about_view"));
-  button->setProperty("flat", true);
-  button->setAccessibleName(QObject::tr("About this view"));
-  button->setToolTip(QObject::tr("The documentation of this view (F1)"));
-  setThemedIcon(button, QStringLiteral("help"));
-  auto* row = new QHBoxLayout(corner);
-  row->setContentsMargins(0, 0, 12, 6);
-  row->addWidget(button);
-  tabs->setCornerWidget(corner);
-  return button;
 }
 
 }  // namespace
@@ -122,6 +106,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   actions_.views.front()->setChecked(true);
   updateTitle();
   new ModelFiles(session_, message_, this);
+  new StepOpener(this);
 }
 
 // Deletes the views first: they use the selection state.
@@ -161,7 +146,7 @@ void MainWindow::build() {
   graph_ = new GraphView(state_, tabs_);
   timeline_ = new TimelineView(state_, tabs_, pages_);
   explore_ = new ExploreView(state_, new ServingPage(state_, nullptr, pages_),
-                             new RequestsPage(state_, nullptr, pages_), tabs_);
+                             makeRequestsPage(state_, pages_, job_, this), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   memory_ = new MemoryView(state_, tabs_);
@@ -355,10 +340,12 @@ void MainWindow::wireCompare() {
 }
 
 void MainWindow::wireHelp() {
-  connect(actions_.palette, &QAction::triggered, this,
-          [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.palette, &QAction::triggered, this, [this] {
+    palette_->open(paletteCommands(actions_, session_, form_) +
+                   pageCommands(explore_, [this] { tabs_->setCurrentWidget(explore_); }));
+  });
   help_ = new WindowHelp(this);
-  connect(addHelpButton(tabs_), &QToolButton::clicked, help_, &WindowHelp::openView);
+  help_->addButton(tabs_);
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);

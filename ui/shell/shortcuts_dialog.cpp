@@ -50,6 +50,17 @@ Rows rows_of(const Actions& actions, const Actions::Group& group) {
   return rows;
 }
 
+Rows request_rows() {
+  const auto tr = [](const char* text) { return ShortcutsDialog::tr(text); };
+  return {{tr("Up, Down"), tr("Other requests")},
+          {tr("Left, Right"), tr("Move the view, or to another step")},
+          {"W  S  +  -", tr("Zoom in, out")},
+          {tr("Enter, Space"), tr("Zoom to the request, open the step")},
+          {"T", tr("The first step of the request")},
+          {tr("F, 0"), tr("All requests")},
+          {tr("Escape"), tr("Select nothing")}};
+}
+
 }  // namespace
 
 ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDialog(parent) {
@@ -116,14 +127,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                 {tr("Alt+Up, Alt+Down"), tr("Move the row")},
                                 {tr("Escape"), tr("Select nothing")}},
                                this));
-  column[1]->addWidget(section(tr("In requests over time"),
-                               {{tr("Up, Down"), tr("Other requests")},
-                                {tr("Left, Right"), tr("Move the view")},
-                                {"W  S  +  -", tr("Zoom in, out")},
-                                {tr("Enter, Space"), tr("Zoom to the request")},
-                                {tr("F, 0"), tr("All requests")},
-                                {tr("Escape"), tr("Select nothing")}},
-                               this));
+  column[1]->addWidget(section(tr("In requests over time"), request_rows(), this));
   column[1]->addWidget(section(tr("In a sweep of serving"),
                                {{tr("Left, Right"), tr("Other batches")},
                                 {tr("Up, Down"), tr("Other contexts")},

@@ -1,8 +1,10 @@
 #include "ui/shell/window_help.h"
 
+#include <QHBoxLayout>
 #include <QShortcut>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QToolButton>
 
 #include "ui/form/config_form.h"
 #include "ui/form/gpus_row.h"
@@ -16,6 +18,7 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/tour.h"
 #include "ui/shell/verdict_strip.h"
+#include "ui/toolkit/icons.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
@@ -123,6 +126,21 @@ void WindowHelp::welcome() {
   if (settings::welcomed()) return;
   settings::setWelcomed(true);
   openExamples(true);
+}
+
+void WindowHelp::addButton(QTabWidget* tabs) {
+  auto* corner = new QWidget(tabs);
+  auto* button = new QToolButton(corner);
+  button->setObjectName(QStringLiteral("about_view"));
+  button->setProperty("flat", true);
+  button->setAccessibleName(tr("About this view"));
+  button->setToolTip(tr("The documentation of this view (F1)"));
+  setThemedIcon(button, QStringLiteral("help"));
+  auto* row = new QHBoxLayout(corner);
+  row->setContentsMargins(0, 0, 12, 6);
+  row->addWidget(button);
+  tabs->setCornerWidget(corner);
+  connect(button, &QToolButton::clicked, this, &WindowHelp::openView);
 }
 
 void WindowHelp::startTour() {

@@ -7,6 +7,7 @@
 
 #include "ui/shell/help_topics.h"
 
+class QTabWidget;
 class QWidget;
 
 namespace shardscape::ui {
@@ -32,6 +33,7 @@ class WindowHelp : public QObject {
   // The first start: the examples, then the tour. Nothing on later starts.
   void welcome();
   void addTo(QWidget* dialog, HelpTopic topic);  // F1 in the dialog
+  void addButton(QTabWidget* tabs);              // at the right end of the tabs
   void close();                                  // the window closes
 
  private:

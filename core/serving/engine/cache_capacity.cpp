@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "memory/estimate.h"
+#include "serving/engine/step_design.h"
 #include "serving/inference.h"
 
 namespace shardscape {
@@ -56,14 +57,10 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
   if (!cache) cache = std::make_shared<PlanCache>();
   const int64_t budget = settings.max_num_batched_tokens, sampled = std::min(settings.max_num_seqs, budget);
   // Sequence and context parallelism split every prompt evenly, so fewer and longer prompts fill the budget.
-  const ParallelSpec& p = design.parallel;
-  const int64_t unit = (p.sequence_parallel ? p.tp : 1) * (p.cp > 1 ? 2 * p.cp : 1);
+  const int64_t unit = prompt_unit(design);
   const int64_t tokens = (budget / sampled + unit - 1) / unit * unit,
                 prompts = std::max<int64_t>(1, budget / tokens);
-  Design largest = serving_design(design, Mode::Prefill, design.parallel.dp, tokens);
-  largest.workload.microbatch = prompts;
-  largest.workload.batch = prompts * design.parallel.dp;
-  const auto report = estimate(largest, cache);
+  const auto report = estimate(prompt_design(design, prompts, tokens), cache);
   if (const auto problem = first_error(*report)) return *problem;
   // Two contexts that exceed every window give the bytes of a token; the rest is of the sequence.
   constexpr int64_t kContexts[] = {1 << 17, 1 << 18};

@@ -7,7 +7,7 @@
 #include "model/model_sizes.h"
 #include "performance/op_time.h"
 #include "plan/report.h"
-#include "serving/inference.h"
+#include "serving/engine/step_design.h"
 #include "timing/machine_of.h"
 
 namespace shardscape {
@@ -44,8 +44,7 @@ double between(double low, double high, double share) { return low + (high - low
 EngineClock::EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache)
     : design_(std::move(design)),
       profile_(std::move(profile)),
-      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()),
-      least_(least_batch(design_) / std::max<int64_t>(1, design_.parallel.dp)) {}
+      cache_(cache ? std::move(cache) : std::make_shared<PlanCache>()) {}
 
 Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, const EngineProfile& profile,
                                                        std::shared_ptr<PlanCache> cache) {
@@ -54,14 +53,10 @@ Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, con
   return out;
 }
 
-// One microbatch of decode with `sequences` on every replica, or of a prompt.
+// So many queries of a sequence read its cache once: as many times the heads share it.
 Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context, int64_t queries) const {
-  Design out = design_;
-  out.workload.mode = mode;
-  const bool decode = mode == Mode::Decode;
-  out.workload.microbatch = decode ? (tokens + least_ - 1) / least_ * least_ : 1;
-  out.workload.batch = out.workload.microbatch * design_.parallel.dp;
-  (decode ? out.workload.context_length : out.workload.seq) = context;
+  if (mode == Mode::Prefill) return prompt_design(design_, 1, context);
+  Design out = decode_design(design_, tokens, context);
   // Latent attention has as many KV heads as heads, and one latent for all of them.
   const bool latent = out.model.kv_rank > 0;
   out.model.heads *= queries;
@@ -200,34 +195,49 @@ double EngineClock::prompt_attention_seconds(int64_t tokens, size_t part) {
   return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
 }
 
-double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+EngineClock::Tokens EngineClock::tokens_of(const StepBatch& batch) const {
   int64_t prompt = 0;
+  for (const PrefillChunk& chunk : batch.chunks) prompt += chunk.tokens;
+  const int64_t all = batch.decode_sequences + batch.draft_tokens + prompt;
+  return {prompt, prompt == 0 ? profile_.padded(all) : all,
+          static_cast<double>(prompt) / static_cast<double>(all)};
+}
+
+ForwardSeconds::Stage EngineClock::kernel_seconds(const StepBatch& batch, size_t part) {
+  const Tokens of = tokens_of(batch);
   double attention = verification_attention_seconds(batch, part);
-  for (const PrefillChunk& chunk : batch.chunks) {
-    prompt += chunk.tokens;
+  for (const PrefillChunk& chunk : batch.chunks)
     attention += prompt_attention_seconds(chunk.context + chunk.tokens, part) -
                  prompt_attention_seconds(chunk.context, part);
-  }
-  if (prompt > 0) attention += prompt_attention(kLeastPrompt, part);
-  const int64_t decode = batch.decode_sequences, all = decode + batch.draft_tokens + prompt;
-  const int64_t tokens = prompt == 0 ? profile_.padded(all) : all;
-  const double share = static_cast<double>(prompt) / static_cast<double>(all);
-  double kernels = attention;
-  if (share < 1) kernels += (1 - share) * token_seconds(Mode::Decode, tokens, part);
-  if (share > 0) kernels += share * token_seconds(Mode::Prefill, tokens, part);
+  if (of.prompt > 0) attention += prompt_attention(kLeastPrompt, part);
+  double tokens = 0;
+  if (of.share < 1) tokens += (1 - of.share) * token_seconds(Mode::Decode, of.computed, part);
+  if (of.share > 0) tokens += of.share * token_seconds(Mode::Prefill, of.computed, part);
+  return {tokens, attention, head_seconds(batch.sampled + batch.draft_tokens, part)};
+}
+
+ForwardSeconds EngineClock::kernel_seconds(const StepBatch& batch) {
+  ForwardSeconds out;
+  for (size_t stage = 1; stage <= static_cast<size_t>(design_.parallel.pp); ++stage)
+    out.stages.push_back(kernel_seconds(batch, stage));
+  out.messages = std::max(0.0, kernel_seconds(batch, kAllStages).tokens - out.tokens());
+  return out;
+}
+
+double EngineClock::part_seconds(const StepBatch& batch, size_t part) {
+  const ForwardSeconds::Stage seconds = kernel_seconds(batch, part);
+  double kernels = seconds.tokens + seconds.attention + seconds.head;
+  const Tokens of = tokens_of(batch);
   const auto stages = static_cast<double>(part == kAllStages ? 1 : design_.parallel.pp);
-  const bool last = part == kAllStages || part == static_cast<size_t>(design_.parallel.pp);
-  const double draft = last ? draft_seconds(batch, tokens, stages * kernels) : 0;
-  kernels += head_seconds(batch.sampled + batch.draft_tokens, part);
-  if (share > 0) {
-    // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
-    if (profile_.captured.empty() || tokens > profile_.captured.back()) {
-      const int64_t at = rung(static_cast<double>(tokens), kLeastPrompt, true).low;
-      kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
-    }
+  // Mixed steps up to the largest recorded size replay graphs, too, in pieces around attention.
+  if (of.prompt > 0 && (profile_.captured.empty() || of.computed > profile_.captured.back())) {
+    const int64_t at = rung(static_cast<double>(of.computed), kLeastPrompt, true).low;
+    kernels = std::max(kernels, profile_.launch_seconds * token_cost(Mode::Prefill, at).kernels / stages);
   }
-  return kernels + draft + profile_.step_seconds +
-         profile_.sequence_seconds * static_cast<double>(decode + static_cast<int64_t>(batch.chunks.size()));
+  const bool last = part == kAllStages || part == static_cast<size_t>(design_.parallel.pp);
+  if (last) kernels += draft_seconds(batch, of.computed, stages * (seconds.tokens + seconds.attention));
+  const auto sequences = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
+  return kernels + profile_.step_seconds + profile_.sequence_seconds * static_cast<double>(sequences);
 }
 
 double EngineClock::bottleneck_seconds(const StepBatch& batch) {

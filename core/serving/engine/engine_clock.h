@@ -51,6 +51,15 @@ class EngineClock final : public StepClock {
                                                    std::shared_ptr<PlanCache> cache = {});
   double seconds(const StepBatch& batch) override { return part_seconds(batch, kAllStages); }
   double bottleneck_seconds(const StepBatch& batch) override;
+  // The kernels of a step alone: without the host, and without waits for launches. `kernels` is not set.
+  ForwardSeconds kernel_seconds(const StepBatch& batch);
+  // Tokens that the kernels of a step compute: those of prompts, and all with the padding of a recorded
+  // graph.
+  struct Tokens {
+    int64_t prompt = 0, computed = 0;
+    double share = 0;  // of prompts, without padding
+  };
+  Tokens tokens_of(const StepBatch& batch) const;
 
  private:
   // The part of a step that a function is about: all stages, or one stage from 1 on.
@@ -79,6 +88,7 @@ class EngineClock final : public StepClock {
   double prompt_attention_seconds(int64_t tokens, size_t part);
   // Of the draft module. verified: seconds of the step in all stages without the head; tokens: of the step.
   double draft_seconds(const StepBatch& batch, int64_t tokens, double verified);
+  ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
   double part_seconds(const StepBatch& batch, size_t part);
   Parts parts(const ForwardSeconds& forward, double ForwardSeconds::Stage::*of) const;
 
@@ -86,8 +96,7 @@ class EngineClock final : public StepClock {
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
   Machine machine_;
-  int64_t least_ = 1;                       // steps of decode have a multiple of so many sequences
-  std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
+  std::map<int64_t, TokenCost> tokens_[2];                                   // of prefill and of decode
   std::map<std::tuple<int64_t, int64_t, int64_t>, Parts> decode_attention_;  // sequences, context, queries
   std::map<int64_t, Parts> prompt_attention_;
 };

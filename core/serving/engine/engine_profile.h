@@ -5,7 +5,7 @@
 //    "engines": [
 //      {"engine": "vllm", "family": "hopper",  of the accelerator (resources/catalogue/accelerators.json)
 //       "version": text,                       of the measured engines
-//       "step_ms", "sequence_us", "launch_us", "request_ms": numbers; default 0
+//       "step_ms", "sequence_us", "launch_us", "request_ms", "prompt_us": numbers; default 0
 //       "source": text}]}
 // A later entry replaces an earlier one of the same engine and family.
 #pragma once
@@ -31,6 +31,7 @@ struct EngineProfile {
   // Seconds of a request outside of steps: client, server, tokenizer. They are part of a measured time to
   // first token.
   double request_seconds = 0;
+  double prompt_seconds = 0;  // likewise, for every token of the prompt: text is sent and becomes tokens
   // Steps without chunks of prompts replay a graph that was recorded for the next larger of these numbers of
   // tokens; larger steps are not padded. Ascending.
   std::vector<int64_t> captured;

@@ -40,9 +40,9 @@ void Engine::submit(int32_t request, int32_t replica, double now) {
   if (flying_ == 0) wake_ = std::min(wake_, now);
 }
 
-std::optional<int64_t> Engine::receive(int32_t request, int32_t replica) {
+std::optional<int64_t> Engine::reserve(int32_t request, int32_t replica) {
   Member& of = member(replica);
-  const std::optional<int64_t> tokens = of.scheduler->receive(request);
+  const std::optional<int64_t> tokens = of.scheduler->reserve(request);
   of.kept += tokens.has_value();
   return tokens;
 }
@@ -106,14 +106,18 @@ void Engine::run(double now, EngineLog& log) {
 }
 
 void Engine::fill(double now, EngineLog& log) {
-  while (flying_ < in_flight_.size() && schedule(now)) start_step(now, log);
+  while (flying_ < in_flight_.size() && schedule(now, log)) start_step(now, log);
 }
 
-bool Engine::schedule(double now) {
+bool Engine::schedule(double now, EngineLog& log) {
   bool any = false;
   for (Member& member : members_) {
     member.scheduled = member.scheduler->schedule(now, member.step);
     any |= member.scheduled;
+    std::vector<int32_t>& preempted = member.scheduler->preempted();
+    for (const int32_t request : preempted)
+      if (log.keep_steps) log.preemptions.push_back({now, request, static_cast<uint32_t>(log.steps.size())});
+    preempted.clear();
   }
   return any;
 }
@@ -153,17 +157,17 @@ void Engine::start_step(double now, EngineLog& log) {
     flight.scheduled[k] = member.scheduled;
     if (!member.scheduled) continue;
     member.scheduler->set_end(end);
-    record(member, first_replica_ + static_cast<int32_t>(k), {begin, seconds}, busy, log);
+    record(member, first_replica_ + static_cast<int32_t>(k), begin, seconds, busy, log);
     std::swap(flight.ending[k], member.step.ending);
   }
   ++flying_;
 }
 
 // Writes the times of a replica's tokens, and its part of the step.
-void Engine::record(const Member& member, int32_t replica, const StepRecord& times, double busy,
+void Engine::record(const Member& member, int32_t replica, double begin, double seconds, double busy,
                     EngineLog& log) {
   const ScheduledStep& step = member.step;
-  const double end = times.begin + times.seconds;
+  const double end = begin + seconds;
   for (const ScheduledStep::Continued& of : step.continued) add_gap(log.gaps, end - of.since, of.sequences);
   for (const int32_t request : step.first) records_[static_cast<size_t>(request)].first_token = end;
   for (const int32_t request : step.ending) records_[static_cast<size_t>(request)].last_token = end;
@@ -172,11 +176,13 @@ void Engine::record(const Member& member, int32_t replica, const StepRecord& tim
   ++log.step_count;
   log.busy_seconds += busy;
   log.block_seconds += static_cast<double>(blocks) * busy;
-  if (log.keep_steps)
-    log.steps.push_back({times.begin, times.seconds, replica, static_cast<int32_t>(step.prefill_tokens),
-                         static_cast<int32_t>(step.decode_sequences), static_cast<int32_t>(blocks),
-                         static_cast<int32_t>(member.scheduler->running()),
-                         static_cast<int32_t>(step.draft_tokens)});
+  if (!log.keep_steps) return;
+  log.steps.push_back({begin, seconds, step.decode_context, replica,
+                       static_cast<int32_t>(step.prefill_tokens), static_cast<int32_t>(step.decode_sequences),
+                       static_cast<int32_t>(blocks), static_cast<int32_t>(member.scheduler->running()),
+                       static_cast<int32_t>(step.batch().sampled), static_cast<int32_t>(step.draft_tokens),
+                       static_cast<uint32_t>(log.chunks.size())});
+  log.chunks.insert(log.chunks.end(), step.chunks.begin(), step.chunks.end());
 }
 
 }  // namespace shardscape

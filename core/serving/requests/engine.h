@@ -15,8 +15,10 @@ namespace shardscape {
 // What engines write during a run.
 struct EngineLog {
   bool keep_steps = true;
-  std::vector<StepRecord> steps;  // if kept, in the order in which they are scheduled
-  std::vector<TokenGap> gaps;     // before all chunks of tokens except the first ones
+  std::vector<StepRecord> steps;        // if kept, in the order in which they are scheduled
+  std::vector<PrefillChunk> chunks;     // of the kept steps, in their order
+  std::vector<Preemption> preemptions;  // if steps are kept
+  std::vector<TokenGap> gaps;           // before all chunks of tokens except the first ones
   DraftCounts drafts;
   std::vector<int32_t> finished;  // requests whose last token arrived; the caller empties it
   int64_t step_count = 0;
@@ -49,7 +51,7 @@ class Engine {
 
   void submit(int32_t request, int32_t replica, double now);
   // The interface of Scheduler for disaggregated serving.
-  std::optional<int64_t> receive(int32_t request, int32_t replica);
+  std::optional<int64_t> reserve(int32_t request, int32_t replica);
   void add_received(int32_t request, int32_t replica, double now);
   void release_kept(int32_t request, int32_t replica, double now);
   AnswerProgress progress(int32_t request, int32_t replica) const {
@@ -93,9 +95,10 @@ class Engine {
   int64_t running() const;
   void deliver(EngineLog& log);
   void fill(double now, EngineLog& log);
-  bool schedule(double now);
+  bool schedule(double now, EngineLog& log);
   void start_step(double now, EngineLog& log);
-  void record(const Member& member, int32_t replica, const StepRecord& times, double busy, EngineLog& log);
+  void record(const Member& member, int32_t replica, double begin, double seconds, double busy,
+              EngineLog& log);
 
   std::span<RequestRecord> records_;
   StepClock* clock_;

@@ -34,7 +34,8 @@ std::vector<Bound> bounds(const EngineSettings& s) {
               {"max_running_requests", s.sglang.max_running_requests, 1, kMost},
               {"max_prefill_tokens", s.sglang.max_prefill_tokens, 1, kMost},
               {"chunked_prefill_size", s.sglang.chunked_prefill_size,
-               s.sglang.chunked_prefill_size == -1 ? -1 : 1, kMost}};
+               s.sglang.chunked_prefill_size == -1 ? -1 : 1, kMost},
+              {"scheduler_recv_interval", s.sglang.scheduler_recv_interval, 1, kMost}};
     case EngineKind::Trtllm:
       return {{"max_seq_len", s.trtllm.max_seq_len, 2, kMost},
               {"max_batch_size", s.trtllm.max_batch_size, 1, kMost},

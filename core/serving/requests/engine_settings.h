@@ -36,6 +36,7 @@ struct SglangSettings {
   double schedule_conservativeness = 1;  // factor of the reserved share of an answer
   bool disable_radix_cache = false;
   bool disable_overlap_schedule = false;  // no step is scheduled while the previous one runs
+  int64_t scheduler_recv_interval = 1;    // most decode steps in a row without a look at new requests
   friend bool operator==(const SglangSettings&, const SglangSettings&) = default;
 };
 

@@ -56,12 +56,24 @@ struct PoolUse {
 
 struct StepRecord {
   double begin = 0, seconds = 0;
+  int64_t decode_context = 0;  // sum over the decode sequences, including the new token
   int32_t replica = 0;
   int32_t prefill_tokens = 0;
   int32_t decode_sequences = 0;
   int32_t blocks = 0;        // in use
   int32_t running = 0;       // sequences that have started and not ended, at most max_num_seqs
+  int32_t sampled = 0;       // sequences that get an output token
   int32_t draft_tokens = 0;  // of the decode sequences, in addition to one token of each
+  // The first chunk of the step in RequestSimulation::chunks; the chunks end where those of the next step
+  // begin.
+  uint32_t first_chunk = 0;
+};
+
+// A request lost its blocks and waits again.
+struct Preemption {
+  double time = 0;  // seconds from the start of the run
+  int32_t request = 0;
+  uint32_t step = 0;  // number of the steps that were scheduled before
 };
 
 // Equal times between consecutive chunks of several answers. All tokens of an answer that a step yields

@@ -88,6 +88,14 @@ std::optional<Problem> check(const Workload& workload, const ServiceSetup& setup
 
 }  // namespace
 
+StepBatch batch_of(const RequestSimulation& simulation, size_t step) {
+  const StepRecord& of = simulation.steps.at(step);
+  const size_t end = step + 1 < simulation.steps.size() ? simulation.steps[step + 1].first_chunk
+                                                        : simulation.chunks.size();
+  return {of.decode_sequences, of.decode_context,
+          std::span(simulation.chunks).subspan(of.first_chunk, end - of.first_chunk), of.sampled};
+}
+
 Result<RequestSimulation> simulate_requests(const Workload& workload, const ServiceSetup& setup,
                                             StepClock& clock, std::stop_token stop) {
   if (auto problem = check(workload, setup)) return *std::move(problem);

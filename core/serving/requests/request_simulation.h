@@ -88,6 +88,8 @@ struct ServiceSetup {
 struct RequestSimulation {
   std::vector<RequestRecord> requests;  // as in the workload; every one has an end
   std::vector<StepRecord> steps;
+  std::vector<PrefillChunk> chunks;     // prompt tokens that the steps compute, step by step
+  std::vector<Preemption> preemptions;  // with the steps, in the order of time
   std::vector<TokenGap> gaps;
   DraftCounts drafts;
   int64_t step_count = 0;
@@ -101,6 +103,9 @@ struct RequestSimulation {
   std::vector<PoolUse> pools;       // one, or prefill and decode
   int64_t waited_for_receiver = 0;  // transfers that waited for blocks of a decode replica
 };
+
+// The sequences of a step that was kept. The chunks belong to the simulation.
+StepBatch batch_of(const RequestSimulation& simulation, size_t step);
 
 // Events are arrivals and ends of steps. An arrival at the end of a step joins before the engine schedules.
 // A turn arrives its thinking time after the last token of its parent. A user of a closed loop sends the next

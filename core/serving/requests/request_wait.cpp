@@ -12,6 +12,7 @@ const char* wait_text(WaitReason reason) {
     case WaitReason::Sequences: return "sequences";
     case WaitReason::Tokens: return "tokens";
     case WaitReason::Blocks: return "blocks";
+    case WaitReason::Receipt: return "receive interval";
   }
   return "";
 }
@@ -42,6 +43,8 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
   const int32_t replica = record.prefill_replica >= 0 ? record.prefill_replica : record.replica;
   const EngineSettings& engine = settings(replica);
   RequestWait out;
+  // SGLang receives a request at the latest after so many decode steps. A prefill batch ends the wait, too.
+  int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1 : 0;
   if (record.scheduled <= record.arrival) return out;
   out.reason = WaitReason::RunningStep;
   if (static_cast<size_t>(replica) >= decisions_.size()) return out;
@@ -55,7 +58,10 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
     out.most_running = std::max<int64_t>(out.most_running, step.running);
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
     const bool endless = cache_blocks(engine) == 0;
-    if (step.running >= most_sequences(engine))
+    if (step.prefill_tokens > 0) unreceived = 0;
+    if (unreceived-- > 0)
+      ++out.receipt;
+    else if (step.running >= most_sequences(engine))
       ++out.sequences;
     else if (tokens >= most_step_tokens(engine) || endless)
       ++out.tokens;
@@ -64,7 +70,8 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
   }
   const std::pair<int64_t, WaitReason> counts[] = {{out.sequences, WaitReason::Sequences},
                                                    {out.tokens, WaitReason::Tokens},
-                                                   {out.blocks, WaitReason::Blocks}};
+                                                   {out.blocks, WaitReason::Blocks},
+                                                   {out.receipt, WaitReason::Receipt}};
   int64_t most = 0;
   for (const auto& [steps, reason] : counts)
     if (steps > most) {

@@ -74,7 +74,7 @@ void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& ste
   Sequence& s = at(sequence);
   const bool prompt = s.prefilling();
   if (prompt) {
-    step.chunks.push_back({tokens, s.computed});
+    step.chunks.push_back({tokens, s.computed, s.request});
     step.prefill_tokens += tokens;
     if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
   } else {

@@ -50,6 +50,27 @@ int64_t SglangScheduler::cached_tokens(int32_t request) const {
 }
 
 bool SglangScheduler::schedule(double now, ScheduledStep& step) {
+  if (passed_ == 0 || passed_ >= settings_.scheduler_recv_interval) receive();
+  bool any = schedule_step(now, step);
+  if (!any && !arrived_.empty()) {
+    receive();
+    any = schedule_step(now, step);
+  }
+  passed_ = any && step.chunks.empty() ? passed_ + 1 : 0;
+  if (any) return true;
+  if (running_ == 0) ratio_ = first_ratio_;
+  if (table_.in_flight() == 0 && running_ > 1) make_progress();
+  return false;
+}
+
+void SglangScheduler::receive() {
+  waiting_.insert(waiting_.end(), arrived_.begin(), arrived_.end());
+  arrived_.clear();
+  passed_ = 0;
+}
+
+// Tries the batches of all stages in turns.
+bool SglangScheduler::schedule_step(double now, ScheduledStep& step) {
   step.clear();
   for (size_t i = 0; i < batches_.size(); ++i) {
     const size_t number = (next_batch_ + i) % batches_.size();
@@ -63,8 +84,6 @@ bool SglangScheduler::schedule(double now, ScheduledStep& step) {
     peak_ = std::max(peak_, in_use());
     return true;
   }
-  if (running_ == 0) ratio_ = first_ratio_;
-  if (table_.in_flight() == 0 && running_ > 1) make_progress();
   return false;
 }
 
@@ -84,7 +103,7 @@ void SglangScheduler::make_progress() {
   drop(loser);
 }
 
-std::optional<int64_t> SglangScheduler::receive(int32_t request) {
+std::optional<int64_t> SglangScheduler::reserve(int32_t request) {
   const Request& r = workload_->requests[static_cast<size_t>(request)];
   const auto others = running_ + static_cast<int64_t>(kept_.size());
   const int64_t needed = r.prompt + std::min<int64_t>(r.output, kReservedDecode);
@@ -148,6 +167,7 @@ void SglangScheduler::take(int32_t sequence, int64_t tokens, ScheduledStep& step
 // Takes a sequence out of the running ones. Its request computes its tokens again.
 void SglangScheduler::drop(int32_t sequence) {
   const int64_t own = table_.at(sequence).computed - held_[static_cast<size_t>(sequence)].shared;
+  preempted_.push_back(table_.at(sequence).request);
   table_.preempt(sequence);
   release(sequence, own);
 }

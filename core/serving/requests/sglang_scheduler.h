@@ -40,8 +40,10 @@ namespace shardscape {
 // 7. lpm sorts the queue by cached prefix, if at most 128 requests wait. Requests whose prefix of 32 tokens
 // or
 //    more is not cached, but is that of an earlier request in the queue, come last.
-//
-// 8. Disaggregated serving: a decode engine takes the cache of a prompt if 512 tokens, or a shorter answer,
+// 8. Requests that have arrived are received before a step: after a prefill batch, after
+// scheduler_recv_interval
+//    decode steps in a row, and when nothing can run (scheduler_recv_skipper.py).
+// 9. Disaggregated serving: a decode engine takes the cache of a prompt if 512 tokens, or a shorter answer,
 //    fit in addition, and 512 tokens remain for each running and each transferred sequence. It has no radix
 //    cache (disaggregation/decode.py, DecodePreallocQueue.pop_preallocated).
 //
@@ -51,12 +53,12 @@ class SglangScheduler final : public Scheduler {
   SglangScheduler(const EngineSettings& settings, const Workload& workload, const BlockContents& contents,
                   std::span<RequestRecord> records);
 
-  void add(int32_t request) override { waiting_.push_back(request); }
+  void add(int32_t request) override { arrived_.push_back(request); }
   bool schedule(double now, ScheduledStep& step) override;
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
 
-  std::optional<int64_t> receive(int32_t request) override;
+  std::optional<int64_t> reserve(int32_t request) override;
   void add_received(int32_t request, double now) override { received_.emplace_back(request, now); }
   void release_kept(int32_t request) override;
   AnswerProgress progress(int32_t request) const override { return table_.progress(request); }
@@ -102,6 +104,8 @@ class SglangScheduler final : public Scheduler {
   int64_t reserved_answer(const Sequence& s) const;
 
   void start_received(size_t number);
+  void receive();
+  bool schedule_step(double now, ScheduledStep& step);
   bool schedule_batch(size_t number, double now, ScheduledStep& step);
   bool prefill(size_t number, double now, ScheduledStep& step);
   Budget prefill_budget(const Batch& batch) const;
@@ -121,8 +125,10 @@ class SglangScheduler final : public Scheduler {
   int64_t capacity_;           // tokens; 0: endless
   double first_ratio_, ratio_;
   int64_t most_in_batch_;
-  int64_t chunk_size_;     // INT64_MAX: no chunks
-  int64_t sequence_room_;  // of a decode sequence in a step
+  int64_t chunk_size_;            // INT64_MAX: no chunks
+  int64_t sequence_room_;         // of a decode sequence in a step
+  std::vector<int32_t> arrived_;  // requests that are not received
+  int64_t passed_ = 0;            // decode steps since the last receipt
   std::deque<int32_t> waiting_;
   std::vector<Held> held_;  // of each sequence
   std::vector<Batch> batches_;

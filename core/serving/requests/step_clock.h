@@ -9,7 +9,8 @@ namespace shardscape {
 // Prompt tokens of one sequence that a step computes.
 struct PrefillChunk {
   int64_t tokens = 0;
-  int64_t context = 0;  // tokens of the sequence that are in the cache before
+  int64_t context = 0;   // tokens of the sequence that are in the cache before
+  int32_t request = -1;  // whose tokens; no effect on the seconds
 };
 
 // The sequences of a step. A decode sequence computes one token, and those that a draft proposes for it.

@@ -35,7 +35,7 @@ int64_t TrtllmScheduler::cached_tokens(int32_t request) const {
   return int64_t{blocks_.hits(request, (tokens - 1) / block).blocks} * block;
 }
 
-std::optional<int64_t> TrtllmScheduler::receive(int32_t request) {
+std::optional<int64_t> TrtllmScheduler::reserve(int32_t request) {
   const Request& r = table_.request(request);
   const int64_t total = int64_t{r.prompt} + r.output + table_.speculation().draft_tokens();
   const bool whole = settings_.capacity_scheduler_policy != CapacityPolicy::MaxUtilization;
@@ -196,6 +196,7 @@ bool TrtllmScheduler::pause_last(size_t first, size_t& end) {
   for (size_t i = end; i-- > first;) {
     const int32_t sequence = active_[i];
     if (!table_.at(sequence).started || table_.at(sequence).drained()) continue;
+    preempted_.push_back(table_.at(sequence).request);
     table_.preempt(sequence);
     release(sequence, std::numeric_limits<int32_t>::max());
     end = i;

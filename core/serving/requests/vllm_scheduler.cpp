@@ -274,7 +274,7 @@ void VllmScheduler::publish_answer(int32_t sequence, int64_t done) {
 // Accounts for prompt tokens whose blocks are taken. The sequence may get its next token in this step.
 void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& step) {
   Sequence& s = at(sequence);
-  step.chunks.push_back({tokens, s.computed});
+  step.chunks.push_back({tokens, s.computed, s.request});
   step.prefill_tokens += tokens;
   s.computed += static_cast<int32_t>(tokens);
   if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
@@ -352,7 +352,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
   }
 }
 
-std::optional<int64_t> VllmScheduler::receive(int32_t request) {
+std::optional<int64_t> VllmScheduler::reserve(int32_t request) {
   if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
   const int64_t tokens = workload_->requests[static_cast<size_t>(request)].prompt;
   const KvBlocks::Hits cached = hits(request, tokens);
@@ -460,6 +460,7 @@ void VllmScheduler::preempt(int32_t sequence) {
   const auto i = static_cast<size_t>(request);
   RequestRecord& record = records_[i];
   ++record.preemptions;
+  preempted_.push_back(request);
   const int64_t done = computed(s);
   switch (s.state) {
     case State::Prefill:

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "model/parallel_loop.h"
+#include "serving/service/largest_rate.h"
 
 namespace shardscape {
 namespace {
@@ -59,7 +60,7 @@ class Sweeper {
     const ServiceRun& run = *std::get<0>(made);
     point.results = run.results;
     point.cost = run.cost;
-    point.keeps_limits = keeps_limits(run.results, spec.limits);
+    point.keeps_limits = keeps_level(run.results, promised_level(spec));
     return std::nullopt;
   }
 
@@ -74,7 +75,7 @@ class Sweeper {
  private:
   void find_knee() {
     out_.knee.reset();
-    if (!out_.spec.limits.any()) return;
+    if (!promised_level(out_.spec).any()) return;
     for (size_t i = 0; i < out_.points.size() && out_.points[i].keeps_limits; ++i) out_.knee = i;
   }
 
@@ -85,13 +86,7 @@ class Sweeper {
 };
 
 std::optional<Problem> check(const ServiceSpec& spec, const std::vector<double>& rates) {
-  const auto problem = [](const char* where, const char* what, const char* accepted) {
-    return Problem(ProblemCode::EngineSettingInvalid, where, what, accepted);
-  };
-  if (!spec.source.trace.empty())
-    return problem("trace", "the requests of a trace have times, not a rate", "no trace: drawn requests");
-  if (spec.source.users > 0)
-    return problem("users", "users of a closed loop have no rate", "0: requests arrive at a rate");
+  if (auto problem = check_has_rate(spec)) return problem;
   for (const double rate : rates)
     if (!(rate > 0) || !std::isfinite(rate))
       return Problem(ProblemCode::EngineSettingInvalid, "rate", "the value is " + significant(rate),
@@ -100,11 +95,6 @@ std::optional<Problem> check(const ServiceSpec& spec, const std::vector<double>&
 }
 
 }  // namespace
-
-bool keeps_limits(const ServiceResults& results, const RequestLimits& limits) {
-  return !(limits.ttft && results.ttft.p99 > *limits.ttft) &&
-         !(limits.tpot && results.tpot.p99 > *limits.tpot) && !(limits.e2e && results.e2e.p99 > *limits.e2e);
-}
 
 Result<std::shared_ptr<const RateSweep>> sweep_rates(
     const Design& design, const ServiceSpec& spec, std::vector<double> rates, std::stop_token stop,

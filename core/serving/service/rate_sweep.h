@@ -15,7 +15,7 @@ struct RatePoint {
   double rate = 0;  // requests per second
   ServiceResults results;
   RunningCost cost;           // of a million output tokens
-  bool keeps_limits = false;  // no limit, or p99 of every limited latency is within its limit
+  bool keeps_limits = false;  // the promised level (service_spec.h), or nothing is promised
 };
 
 struct RateSweep {
@@ -24,9 +24,6 @@ struct RateSweep {
   std::vector<RatePoint> points;  // ascending rates
   std::optional<size_t> knee;  // the largest rate up to which all rates keep the limits; none without limits
 };
-
-// Whether the 99th percentiles are within the limits.
-bool keeps_limits(const ServiceResults& results, const RequestLimits& limits);
 
 // rates: requests per second. Empty: a dozen rates from 1/10 to 1.2 of the requests per second that the
 // service answers if all arrive at once; then further rates that halve the gap above the knee four times.

@@ -112,11 +112,23 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   return profile;
 }
 
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
+  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
+          "weights (" + format_bytes(cache.states) + "), the largest step (" +
+              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
+              ") leave no room for a KV cache in " + format_bytes(cache.usable),
+          "a larger share, more accelerators per engine, or smaller steps"};
+}
+
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache) {
   auto clock = EngineClock::make(engine_design(design), service_profile(design, spec), std::move(cache));
   if (auto* problem = std::get_if<Problem>(&clock)) return *std::move(problem);
   return std::get<0>(std::move(clock));
+}
+
+const ServicePool& pool_with(const ServiceRun& run, int64_t replica) {
+  return replica < run.pools.front().replicas ? run.pools.front() : run.pools.back();
 }
 
 RequestWaits request_waits(const ServiceRun& run) {
@@ -138,7 +150,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   auto simulation = simulate_requests(run->workload, made.setup, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
-  run->results = service_results(run->workload, run->simulation, spec.limits);
+  run->results = service_results(run->workload, run->simulation, request_limits(spec));
   run->pools = made.pools;
   run->design = made.pools.back().design;
   run->cache = made.pools.back().cache;

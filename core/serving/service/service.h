@@ -38,6 +38,8 @@ struct ServiceRun {
   int64_t accelerators = 0;  // of all replicas
   RunningCost cost;          // of a million output tokens; of the GPU-seconds if the replicas vary or differ
 };
+// The pool of a replica of the run.
+const ServicePool& pool_with(const ServiceRun& run, int64_t replica);
 // Why the requests of a run waited.
 RequestWaits request_waits(const ServiceRun& run);
 
@@ -68,5 +70,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
 // What an engine of the spec has left for its KV cache.
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
                                     std::shared_ptr<PlanCache> cache = {});
+// Says what leaves no room for a cache. Requires cache.blocks == 0.
+Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache);
 
 }  // namespace shardscape

@@ -10,14 +10,6 @@
 namespace shardscape {
 namespace {
 
-Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
-  return {ProblemCode::EngineSettingInvalid, memory_setting(engine).id,
-          "weights (" + format_bytes(cache.states) + "), the largest step (" +
-              format_bytes(cache.activations) + ") and the runtime (" + format_bytes(cache.runtime) +
-              ") leave no room for a KV cache in " + format_bytes(cache.usable),
-          "a larger share, more accelerators per engine, or smaller steps"};
-}
-
 Problem fleet_problem(const char* where, std::string what, const char* accepted) {
   return {ProblemCode::EngineSettingInvalid, where, std::move(what), accepted};
 }

@@ -307,6 +307,10 @@ std::vector<ServiceSetting> sglang_settings() {
           on_off<MEMBER(engine.sglang.disable_overlap_schedule)>(
               "disable_overlap_schedule", "No overlap schedule", kGroup,
               "The engine schedules a step after the previous one has ended (SGLang)."),
+          whole<MEMBER(engine.sglang.scheduler_recv_interval)>(
+              "scheduler_recv_interval", "Receive interval", kGroup,
+              "The most decode steps in a row before the engine looks for new requests. Larger values save "
+              "time of the host and delay first tokens (SGLang)."),
       });
 }
 
@@ -433,6 +437,23 @@ std::vector<ServiceSetting> pool_settings() {
   };
 }
 
+std::vector<ServiceSetting> level_settings() {
+  return {{"slo",
+           "Percentiles",
+           "Limits of percentiles, such as p99 ttft<2s, p99 tpot<50ms: mean, p50, p90, p95 or p99 of ttft, "
+           "tpot, itl, e2e or queueing.",
+           SettingGroup::Limits,
+           SettingKind::Level,
+           {},
+           [](const ServiceSpec& spec) { return level_text(spec.level); },
+           [](ServiceSpec& spec, const std::string& text) {
+             const auto read = parse_service_level(text, "");
+             if (std::holds_alternative<Problem>(read)) return false;
+             spec.level = std::get<0>(read);
+             return true;
+           }}};
+}
+
 #undef MEMBER
 
 }  // namespace
@@ -441,7 +462,7 @@ std::span<const ServiceSetting> service_settings() {
   static const std::vector<ServiceSetting> all = [] {
     std::vector<ServiceSetting> out;
     for (auto rows : {request_settings, pattern_settings, engine_choice, vllm_settings, sglang_settings,
-                      trtllm_settings, speculative_settings, fleet_settings, pool_settings})
+                      trtllm_settings, speculative_settings, fleet_settings, pool_settings, level_settings})
       for (ServiceSetting& setting : rows()) out.push_back(std::move(setting));
     return out;
   }();

@@ -31,6 +31,7 @@ std::string ServiceSetting::accepted() const {
     case SettingKind::Switch: return "true or false";
     case SettingKind::File: return "a file";
     case SettingKind::Seconds: return "a time such as 50 ms or 2 s";
+    case SettingKind::Level: return level_help();
     case SettingKind::Choice: break;
   }
   std::string out;
@@ -48,6 +49,8 @@ const ServiceSetting* find_setting(std::string_view id) {
 std::optional<Problem> set_setting(ServiceSpec& spec, const ServiceSetting& setting,
                                    const std::string& text) {
   if (setting.read(spec, text)) return std::nullopt;
+  if (setting.kind == SettingKind::Level)
+    return std::get<Problem>(parse_service_level(text, setting.id));  // names the part
   return Problem(ProblemCode::EngineSettingInvalid, setting.id, "\"" + text + "\" is not accepted",
                  setting.accepted());
 }
@@ -59,6 +62,29 @@ std::optional<Problem> check_engine(const ServiceSpec& spec, const ServiceSettin
                  std::string("it is a setting of ") + engine_name(*setting.engine) + ", and the engine is " +
                      engine_name(spec.engine.engine),
                  std::string("a setting of ") + engine_name(spec.engine.engine) + ", or the engine " + other);
+}
+
+ServiceLevel promised_level(const ServiceSpec& spec) {
+  ServiceLevel out = spec.level;
+  const std::pair<Latency, std::optional<double>> limits[] = {
+      {Latency::Ttft, spec.limits.ttft}, {Latency::Tpot, spec.limits.tpot}, {Latency::E2e, spec.limits.e2e}};
+  for (const auto& [latency, seconds] : limits)
+    if (seconds) out.targets.push_back({LatencyFigure::P99, latency, *seconds});
+  return out;
+}
+
+RequestLimits request_limits(const ServiceSpec& spec) {
+  RequestLimits out = spec.limits;
+  const auto loosest = [&](Latency latency, std::optional<double>& limit) {
+    if (limit) return;
+    for (const LatencyTarget& target : spec.level.targets)
+      if (target.latency == latency && target.figure != LatencyFigure::Mean)
+        limit = std::max(limit.value_or(0), target.seconds);
+  };
+  loosest(Latency::Ttft, out.ttft);
+  loosest(Latency::Tpot, out.tpot);
+  loosest(Latency::E2e, out.e2e);
+  return out;
 }
 
 const ServiceSetting& memory_setting(EngineKind engine) {

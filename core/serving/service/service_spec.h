@@ -14,6 +14,7 @@
 #include "serving/requests/engine_settings.h"
 #include "serving/requests/request_simulation.h"
 #include "serving/requests/service_results.h"
+#include "serving/service/service_level.h"
 
 namespace shardscape {
 
@@ -68,11 +69,13 @@ struct ServiceSpec {
   int64_t replicas = 0;
   FleetSpec fleet;
   Router router = Router::RoundRobin;
-  RequestLimits limits;
+  RequestLimits limits;  // of a request; its 99th percentile keeps them, too
+  ServiceLevel level;    // further limits, of percentiles
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
 
-enum class SettingKind : uint8_t { Whole, Number, Numbers, Switch, Choice, File, Seconds };
+// Level: limits of percentiles (service_level.h).
+enum class SettingKind : uint8_t { Whole, Number, Numbers, Switch, Choice, File, Seconds, Level };
 enum class SettingGroup : uint8_t { Requests, Engine, Fleet, Limits };
 const char* group_label(SettingGroup group);  // "Requests"
 
@@ -100,6 +103,11 @@ std::optional<Problem> check_engine(const ServiceSpec& spec, const ServiceSettin
 // The setting that gives the cache its share of the memory.
 const ServiceSetting& memory_setting(EngineKind engine);
 double memory_share(const ServiceSpec& spec);
+// What the service promises: the targets of `level`, and p99 of each limit of a request.
+ServiceLevel promised_level(const ServiceSpec& spec);
+// The limits of a request that count for goodput: those of the spec, or else the loosest percentile of the
+// same latency. Mean values, ITL and queueing limit no request.
+RequestLimits request_limits(const ServiceSpec& spec);
 // The first value out of its range.
 std::optional<Problem> check_spec(const ServiceSpec& spec);
 

@@ -144,7 +144,11 @@ class ServedValidationTest : public QObject {
     QCOMPARE(p.ep, 8);
     // InferenceX's own script: cache in bfloat16, 32,768 tokens a step.
     QCOMPARE(set.rows[0].design.workload.kv_cache_dtype, DType::BF16);
-    QCOMPARE(set.rows[0].serving->spec.engine.max_num_batched_tokens, 32768);
+    const EngineSettings& engine = set.rows[0].serving->spec.engine;
+    QCOMPARE(engine.engine, EngineKind::Sglang);
+    QCOMPARE(engine.sglang.chunked_prefill_size, 32768);
+    QVERIFY(engine.sglang.disable_radix_cache);
+    QCOMPARE(set.rows[0].serving->spec.mem_fraction_static, 0.82);
     QCOMPARE(figure(set.rows[0], "ttft"), 0.2);
     QCOMPARE(figure(set.rows[0], "ttft_p50"), 0.15);
     QCOMPARE(figure(set.rows[0], "ttft_p99"), 0.9);
@@ -153,6 +157,48 @@ class ServedValidationTest : public QObject {
     QCOMPARE(figure(set.rows[0], "throughput"), 160.0);  // of 8 GPUs
     QCOMPARE(figure(set.rows[0], "itl"), 0.0);           // gaps between chunks of ten tokens
     says(set.rows[2], "separate machines");
+  }
+
+  // Each engine has its own scheduler, with the settings of InferenceX's scripts. SGLang on B200 looks for
+  // requests every 10 decode steps, from 16 users on every 30. TensorRT-LLM's steps hold a prompt and a token
+  // of each user.
+  void engines_have_the_settings_of_their_scripts() {
+    const auto row = [](const char* engine, const char* gpu, int users, int input) {
+      return std::string(R"({"engine": ")") + engine + R"(", "gpu": ")" + gpu +
+             R"(", "model": "DeepSeek-R1-0528", "precision": "fp8", "gpus": 8, "prefill": {},
+        "decode": {"tp": 8, "ep": 1, "dp_attention": false}, "osl": 1024, "date": "2030-01-01",
+        "output_tokens_per_s_per_gpu": 20, "ttft_ms": {"mean": 200}, "tpot_ms": {"mean": 20},
+        "speculative": "none", "disaggregated": false, "isl": )" +
+             std::to_string(input) + R"(, "concurrency": )" + std::to_string(users) + "}";
+    };
+    const MeasuredSet set = read_rows(row("sglang", "b200", 8, 1024) + "," + row("sglang", "b200", 16, 1024) +
+                                      "," + row("sglang", "h200", 16, 1024) + "," +
+                                      row("trt", "h200", 64, 1024) + "," + row("trt", "h200", 64, 8192));
+    const int64_t intervals[] = {10, 30, 1};
+    for (size_t i = 0; i < 3; ++i) {
+      is_mapped(set.rows[i]);
+      QCOMPARE(set.rows[i].serving->spec.engine.engine, EngineKind::Sglang);
+      QCOMPARE(set.rows[i].serving->spec.engine.sglang.scheduler_recv_interval, intervals[i]);
+    }
+    QCOMPARE(set.rows[0].serving->spec.engine.sglang.max_running_requests, 128);
+    QCOMPARE(set.rows[2].serving->spec.engine.sglang.max_running_requests, 512);
+    const int64_t tokens[] = {8192, 8320};
+    for (const size_t i : {0, 1}) {
+      const ServiceSpec& spec = set.rows[3 + i].serving->spec;
+      QCOMPARE(spec.engine.engine, EngineKind::Trtllm);
+      QCOMPARE(spec.engine.trtllm.max_num_tokens, tokens[i]);
+      QVERIFY(!spec.engine.trtllm.enable_block_reuse);
+      QCOMPARE(spec.free_gpu_memory_fraction, 0.75);
+    }
+    const auto predictions = predict_serving(set);
+    // The same server, which looks for requests less often.
+    const auto run = [&](int64_t interval) {
+      ServiceSpec spec = set.rows[1].serving->spec;
+      spec.engine.sglang.scheduler_recv_interval = interval;
+      return std::get<0>(run_service(set.rows[1].design, spec))->results.ttft.mean;
+    };
+    QVERIFY(run(30) > run(1));
+    QVERIFY(predictions[1].values[0] >= run(30));
   }
 
   // The drafts of InferenceX's scripts. Gaps of messages of ten or thirty steps over the time per token give
@@ -346,11 +392,18 @@ class ServedValidationTest : public QObject {
                                       row("vLLM", "published estimate"));
     const Validation v = validate_set(set, {});
     const ValidatedMetric& capacity = metric_of(v, "capacity");
-    QCOMPARE(capacity.rows.size(), size_t{1});
-    QCOMPARE(capacity.unmapped.size(), size_t{2});
+    QCOMPARE(capacity.rows.size(), size_t{2});
+    QCOMPARE(capacity.unmapped.size(), size_t{1});
     QCOMPARE(std::string(capacity.unit()), std::string("tokens"));
-    const auto expected = service_cache(set.rows[0].design, set.rows[0].serving->spec);
-    QCOMPARE(capacity.rows[0].predicted, static_cast<double>(std::get<0>(expected).blocks * 16));
+    for (const size_t i : {0, 1}) {
+      const ServiceSpec& spec = set.rows[i].serving->spec;
+      const auto expected = service_cache(set.rows[i].design, spec);
+      QCOMPARE(memory_share(spec), 0.8);
+      QCOMPARE(capacity.rows[i].predicted,
+               static_cast<double>(std::get<0>(expected).blocks * cache_block_size(spec.engine)));
+    }
+    // SGLang's share of the memory does not contain activations.
+    QVERIFY(capacity.rows[1].predicted > capacity.rows[0].predicted);
   }
 
   void static_batches_read_all_prompts_in_one_step() {
@@ -413,8 +466,9 @@ class ServedValidationTest : public QObject {
       QCOMPARE(predictions[i].values.size(), size_t{2});
       // A client also measures the time of a request outside of the engine.
       const EngineProfile host = service_profile(set.rows[i].design, set.rows[i].serving->spec);
-      QVERIFY(host.request_seconds > 0);
-      QCOMPARE(predictions[i].values[0], results.ttft.mean + host.request_seconds);
+      QVERIFY(host.request_seconds > 0 && host.prompt_seconds > 0);
+      QCOMPARE(predictions[i].values[0],
+               results.ttft.mean + host.request_seconds + 512 * host.prompt_seconds);
       QCOMPARE(predictions[i].values[1], results.tpot.mean);
     }
     QVERIFY(predictions[0].values[1] < predictions[1].values[1]);

@@ -3,10 +3,16 @@
 #include <QListView>
 #include <QPainter>
 #include <QStyledItemDelegate>
+#include <QTabWidget>
 #include <QTest>
 
 #include "offscreen.h"
 #include "ui/shell/command_palette.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/views/explore/explore_view.h"
+#include "ui/views/requests/requests_page.h"
+#include "ui/views/requests/setting_row.h"
+#include "ui/views/requests/spec_editor.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -82,6 +88,35 @@ class PaletteTest : public WindowTest {
       QVERIFY2(one.without_effect || without == 0, qPrintable(one.title));
     }
     QVERIFY2(with > 0 && without > 0, qPrintable(QString("%1 %2").arg(with).arg(without)));
+  }
+
+  // Pages of Explore, pictures of requests, and settings of a service.
+  void pagesAreFound_data() {
+    QTest::addColumn<QString>("words");
+    QTest::addColumn<int>("page");
+    QTest::newRow("requests") << QString("requests") << int(ExploreView::Requests);
+    QTest::newRow("serving") << QString("serving") << int(ExploreView::Serving);
+    QTest::newRow("scaling") << QString("scaling") << int(ExploreView::Scaling);
+    QTest::newRow("sensitivity") << QString("sensitivity") << int(ExploreView::SensitivityTab);
+    QTest::newRow("a picture") << QString("requests timeline") << int(ExploreView::Requests);
+    QTest::newRow("a setting") << QString("max_num_seqs 12") << int(ExploreView::Requests);
+  }
+  void pagesAreFound() {
+    QFETCH(QString, words);
+    QFETCH(int, page);
+    openWindow();
+    window_->activateWindow();
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(window_->palette()->line(), words);
+    QVERIFY(window_->palette()->model()->rowCount() > 0);
+    QTest::keyClick(window_->palette()->line(), Qt::Key_Return);
+    QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->explore()));
+    QCOMPARE(window_->explore()->pages()->current(), page);
+    const auto& requests = static_cast<RequestsPage&>(*window_->explore()->requests());
+    if (words.startsWith("requests t")) QCOMPARE(requests.pictures()->current(), int(RequestsPage::Timeline));
+    if (!words.startsWith("max")) return;
+    QCOMPARE(requests.editor()->spec().engine.max_num_seqs, 12);
+    QTRY_VERIFY(requests.editor()->row("max_num_seqs")->field()->hasFocus());
   }
 
   // A long hint is elided: group and title look as in a row with a short hint.

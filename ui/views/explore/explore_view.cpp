@@ -130,6 +130,10 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, ViewPage* req
   showState();
 }
 
+QStringList ExploreView::pageNames() {
+  return {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving"), tr("Requests")};
+}
+
 QWidget* ExploreView::makeTop() {
   auto* top = new WrappingBar({}, this);
   heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
@@ -138,9 +142,7 @@ QWidget* ExploreView::makeTop() {
   title->addWidget(heading_, 1);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
-  pages_ = new SegmentedControl(
-      tr("Page"),
-      {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving"), tr("Requests")}, top);
+  pages_ = new SegmentedControl(tr("Page"), pageNames(), top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);

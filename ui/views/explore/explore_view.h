@@ -40,6 +40,7 @@ class ExploreView : public QWidget {
   ViewPage* serving() const { return serving_; }
   ViewPage* requests() const { return requests_; }
   enum Page { Designs, Compare, SensitivityTab, Scaling, Serving, Requests };
+  static QStringList pageNames();  // by Page
   void showPage(int page);
   SaveMenu* saveMenu() const { return save_menu_; }
   SegmentedControl* pages() const { return pages_; }

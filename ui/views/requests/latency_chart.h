@@ -1,39 +1,41 @@
-// Cumulative distributions of the time to first token and the time per output token, with their limits.
+// Cumulative distributions of TTFT, TPOT, ITL and end-to-end latency, with their limits; those of pinned
+// designs on the same axes.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "serving/service/service.h"
-#include "ui/plot/canvas.h"
-#include "ui/views/requests/plot_panel.h"
+#include "ui/plot/panel_chart.h"
+#include "ui/views/requests/shown_run.h"
 
 namespace shardscape::ui {
 
-class LatencyChart : public Canvas {
+class LatencyChart : public PanelChart {
   Q_OBJECT
  public:
   explicit LatencyChart(QWidget* parent = nullptr);
-  void setRun(std::shared_ptr<const ServiceRun> run);  // null: nothing to show
-  enum Part { Ttft, Tpot };
-  static constexpr int kParts = 2;
-  const std::vector<double>& seconds(Part part) const { return seconds_[part]; }  // ascending
-  double shareWithin(Part part, double seconds) const;                            // of the requests
-  std::optional<double> limit(Part part) const;
-  PlotPanel panel(Part part) const { return panelIn(QRectF(rect()), part); }
-  QString tipAt(const QPointF& at) const override;
+  struct Other {
+    int member = 1;  // Comparisons::letter
+    std::shared_ptr<const ShownRun> run;
+  };
+  void setRun(std::shared_ptr<const ShownRun> run, std::vector<Other> others = {});
+  enum Part { Ttft, Tpot, Itl, E2e };                  // as LatencyPart
+  double shareWithin(int part, double seconds) const;  // of the requests; of ITL: of the tokens
+  const std::vector<Other>& others() const { return others_; }
+  std::optional<double> limit(int part) const;
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
-  QSize sizeHint() const override { return {560, 300}; }
-  QSize minimumSizeHint() const override { return {240, 140}; }
 
  protected:
-  bool ready() const override { return !seconds_[Ttft].empty(); }
+  bool ready() const override { return run_ && !run_->latencies[Ttft].seconds.empty(); }
+  int panels() const override { return kLatencyParts; }
+  PlotPanel panelIn(const QRectF& rect, int part) const override;
+  QString tipIn(const PlotPanel& panel, int part, const QPointF& at) const override;
 
  private:
-  PlotPanel panelIn(const QRectF& rect, Part part) const;
-  std::shared_ptr<const ServiceRun> run_;
-  std::vector<double> seconds_[kParts];
+  void paintLine(QPainter& painter, const PlotPanel& panel, const Latencies& all) const;
+  std::shared_ptr<const ShownRun> run_;
+  std::vector<Other> others_;
 };
 
 }  // namespace shardscape::ui

@@ -6,7 +6,7 @@ namespace shardscape::ui {
 
 void LatencyModel::setRun(const ServiceRun& run) {
   const ServiceResults& r = run.results;
-  const RequestLimits& limits = run.spec.limits;
+  const RequestLimits limits = request_limits(run.spec);
   const struct {
     QString label, tip;
     const Distribution& of;

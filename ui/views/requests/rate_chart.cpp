@@ -6,6 +6,7 @@
 
 #include "serving/service_limits.h"
 #include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/point_shape.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -28,11 +29,17 @@ QString rate_text(double rate) { return text_of(significant(rate)); }
 }  // namespace
 
 RateChart::RateChart(QWidget* parent)
-    : Canvas(QStringLiteral("rate_chart"), tr("Latency against the rate of arrivals"), parent) {}
+    : PanelChart(QStringLiteral("rate_chart"), tr("Latency against the rate of arrivals"), parent) {}
 
 void RateChart::setSweep(std::shared_ptr<const RateSweep> sweep) {
   sweep_ = std::move(sweep);
   setSelected(-1);
+}
+
+void RateChart::setOthers(std::vector<Other> others) {
+  others_ = std::move(others);
+  std::erase_if(others_, [](const Other& other) { return !other.sweep || other.sweep->points.empty(); });
+  update();
 }
 
 void RateChart::setSelected(int at) {
@@ -46,38 +53,51 @@ void RateChart::select(int at) {
   Q_EMIT pointSelected(selected_);
 }
 
-const Distribution& RateChart::of(Part part, int at) const {
-  return part == Ttft ? point(at).results.ttft : point(at).results.tpot;
+const Distribution& RateChart::of(int part, const RatePoint& point) {
+  const ServiceResults& r = point.results;
+  return part == Ttft ? r.ttft : part == Tpot ? r.tpot : r.e2e;
 }
 
-std::optional<double> RateChart::limit(Part part) const {
-  return part == Ttft ? sweep_->spec.limits.ttft : sweep_->spec.limits.tpot;
+std::optional<double> RateChart::limit(int part) const {
+  const RequestLimits limits = request_limits(sweep_->spec);
+  return part == Ttft ? limits.ttft : part == Tpot ? limits.tpot : limits.e2e;
 }
 
-PlotPanel RateChart::panelIn(const QRectF& rect, Part part) const {
-  const double half = rect.height() / 2;
+QString RateChart::nameOf(int part) {
+  return part == Ttft ? tr("TTFT") : part == Tpot ? tr("TPOT") : tr("End to end");
+}
+
+PlotPanel RateChart::panelIn(const QRectF& rect, int part) const {
+  const double height = rect.height() / panels();
   PlotPanel out;
-  out.plot = plot_in(QRectF(rect.left(), rect.top() + (part == Ttft ? 0 : half), rect.width(), half));
+  out.plot = plot_in(QRectF(rect.left(), rect.top() + height * part, rect.width(), height));
   ValueColumn y;
-  y.label = part == Ttft ? tr("TTFT") : tr("TPOT");
+  y.label = nameOf(part);
   y.measure = Measure::Seconds;
   y.low = std::numeric_limits<double>::max();
   y.high = 0;
-  for (int i = 0; i < points(); ++i)
-    for (const Band& band : kBands) {
-      y.low = std::min(y.low, of(part, i).*band.value);
-      y.high = std::max(y.high, of(part, i).*band.value);
-    }
+  double rate = 0;
+  const auto cover = [&](const RatePoint& point, double Distribution::*value) {
+    y.low = std::min(y.low, of(part, point).*value);
+    y.high = std::max(y.high, of(part, point).*value);
+    rate = std::max(rate, point.rate);
+  };
+  for (const RatePoint& point : sweep_->points)
+    for (const Band& band : kBands) cover(point, band.value);
+  for (const Other& other : others_)
+    for (const RatePoint& point : other.sweep->points) cover(point, &Distribution::p99);
   std::vector<double> also;
   if (const auto most = limit(part)) also.push_back(*most);
   out.y = scale_of(y, UnitSystem::Binary, also);
   out.title = out.y.title;
-  out.x = linear_scale(0, point(points() - 1).rate * 1.03);
-  if (part == Tpot) out.x.title = tr("requests/s");
+  out.x = linear_scale(0, rate * 1.03);
+  if (part == panels() - 1) out.x.title = tr("requests/s");
   return out;
 }
 
-QPointF RateChart::place(Part part, int at) const { return panel(part).at(point(at).rate, of(part, at).p99); }
+QPointF RateChart::place(int part, int at) const {
+  return panel(part).at(point(at).rate, of(part, point(at)).p99);
+}
 
 void RateChart::paintKnee(QPainter& painter, const PlotPanel& panel, const QColor& ground) const {
   if (!sweep_->knee) return;
@@ -93,42 +113,69 @@ void RateChart::paintKnee(QPainter& painter, const PlotPanel& panel, const QColo
   paint_veiled_text(painter, QRectF(left, panel.plot.bottom() - 18, width, 15), text, ground);
 }
 
-void RateChart::paintPart(QPainter& painter, const PlotPanel& panel, Part part, const QColor& ground) const {
+void RateChart::paintLine(QPainter& painter, const PlotPanel& panel, const RateSweep& sweep, int part,
+                          double Distribution::*value) const {
+  QPolygonF line;
+  for (const RatePoint& point : sweep.points) line << panel.at(point.rate, of(part, point).*value);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPolyline(line);
+  painter.setBrush(painter.pen().color());
+  for (const QPointF& at : line) painter.drawEllipse(at, kRadius - 1, kRadius - 1);
+}
+
+// The area between the 50th and the 99th percentile.
+void RateChart::paintBand(QPainter& painter, const PlotPanel& panel, int part) const {
+  QPolygonF area;
+  for (int i = 0; i < points(); ++i) area << panel.at(point(i).rate, of(part, point(i)).p50);
+  for (int i = points(); i-- > 0;) area << panel.at(point(i).rate, of(part, point(i)).p99);
+  QColor wash = ramp_color(1);
+  wash.setAlphaF(0.1F);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(wash);
+  painter.drawPolygon(area);
+}
+
+void RateChart::paintPart(QPainter& painter, const PlotPanel& panel, int part, const QColor& ground) const {
   paint_axes(painter, panel);
   painter.setRenderHint(QPainter::Antialiasing);
   if (const auto most = limit(part))
     paint_limit_y(painter, panel, *most, tr("limit %1").arg(text_of(limit_text(*most))), ground);
+  paintBand(painter, panel, part);
+  for (const Other& other : others_) {
+    painter.setPen(design_pen(other.member, 1.4));
+    paintLine(painter, panel, *other.sweep, part, &Distribution::p99);
+  }
   for (const Band& band : kBands) {
-    QPolygonF line;
-    for (int i = 0; i < points(); ++i) line << panel.at(point(i).rate, of(part, i).*band.value);
-    const QColor ink = ramp_color(band.shade);
-    painter.setPen(QPen(ink, 1.8));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawPolyline(line);
-    painter.setBrush(ink);
-    for (const QPointF& at : line) painter.drawEllipse(at, kRadius - 1, kRadius - 1);
+    painter.setPen(QPen(ramp_color(band.shade), 1.8));
+    paintLine(painter, panel, *sweep_, part, band.value);
   }
   paintKnee(painter, panel, ground);
   if (selected_ >= 0) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(Theme::instance().colors().accent, 2.2));
     for (const Band& band : kBands)
-      painter.drawEllipse(panel.at(point(selected_).rate, of(part, selected_).*band.value), kRadius + 2,
-                          kRadius + 2);
+      painter.drawEllipse(panel.at(point(selected_).rate, of(part, point(selected_)).*band.value),
+                          kRadius + 2, kRadius + 2);
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
 void RateChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   painter.setFont(Theme::instance().uiFont(11));
-  for (const Part part : {Ttft, Tpot}) paintPart(painter, panelIn(rect, part), part, ground);
+  for (int part = 0; part < panels(); ++part) paintPart(painter, panelIn(rect, part), part, ground);
   std::vector<LegendEntry> legend;
   for (const Band& band : kBands) legend.push_back({QString::fromLatin1(band.name), ramp_color(band.shade)});
-  paint_legend(painter, legend, panelIn(rect, Ttft).plot.right(), rect.top() + 12);
+  const double right = panelIn(rect, Ttft).plot.right(), middle = rect.top() + 12;
+  paint_legend(painter, legend, right, middle);
+  if (others_.empty()) return;
+  // p50, p90 and p99 are those of the present design. The letters stand before them.
+  const std::vector<int> members = members_of(others_);
+  constexpr double kBandsWidth = 160;
+  paint_design_legend(painter, {right - kBandsWidth - design_legend_width(members.size()), middle}, members);
 }
 
 int RateChart::pointAt(const QPointF& at) const {
-  for (const Part part : {Ttft, Tpot}) {
+  for (int part = 0; part < panels(); ++part) {
     const PlotPanel shown = panel(part);
     if (!shown.shows(at)) continue;
     int best = -1;
@@ -146,22 +193,24 @@ int RateChart::pointAt(const QPointF& at) const {
 
 QString RateChart::summary(int at) const {
   const RatePoint& p = point(at);
-  const QString limits = !sweep_->spec.limits.any() ? QString()
-                         : p.keeps_limits           ? tr(", within the limits")
-                                                    : tr(", over the limits");
+  const QString limits = !promised_level(sweep_->spec).any() ? QString()
+                         : p.keeps_limits                    ? tr(", within the limits")
+                                                             : tr(", over the limits");
   return tr("%1 requests/s, %2 answered/s: p99 TTFT %3, p99 TPOT %4%5")
       .arg(rate_text(p.rate), rate_text(p.results.requests_per_second), seconds_text(p.results.ttft.p99),
            seconds_text(p.results.tpot.p99), limits);
 }
 
-QString RateChart::tipAt(const QPointF& at) const {
-  const int i = ready() ? pointAt(at) : -1;
+QString RateChart::tipIn(const PlotPanel&, int, const QPointF& at) const {
+  const int i = pointAt(at);
   if (i < 0) return {};
   QStringList lines{summary(i)};
-  for (const Part part : {Ttft, Tpot})
+  for (int part = 0; part < panels(); ++part) {
+    const Distribution& shown = of(part, point(i));
     lines << tr("%1: %2 in half of the requests, %3 in 90 %, %4 in 99 %")
-                 .arg(part == Ttft ? tr("TTFT") : tr("TPOT"), seconds_text(of(part, i).p50),
-                      seconds_text(of(part, i).p90), seconds_text(of(part, i).p99));
+                 .arg(nameOf(part), seconds_text(shown.p50), seconds_text(shown.p90),
+                      seconds_text(shown.p99));
+  }
   lines << tr("Double click: requests at this rate");
   return lines.join(u'\n');
 }

@@ -1,33 +1,34 @@
-// Latency against load: 50th, 90th and 99th percentiles of TTFT and TPOT over the rate of arrivals, with the
-// limits and the knee.
+// Latency against load: 50th, 90th and 99th percentiles of TTFT, TPOT and limited end-to-end latency over the
+// rate of arrivals, with the limits and the knee; the 99th percentiles of pinned designs on the same axes.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "serving/service/rate_sweep.h"
-#include "ui/plot/canvas.h"
-#include "ui/views/requests/plot_panel.h"
+#include "ui/plot/panel_chart.h"
 
 namespace shardscape::ui {
 
-class RateChart : public Canvas {
+class RateChart : public PanelChart {
   Q_OBJECT
  public:
   explicit RateChart(QWidget* parent = nullptr);
+  struct Other {
+    int member = 1;  // Comparisons::letter
+    std::shared_ptr<const RateSweep> sweep;
+  };
   void setSweep(std::shared_ptr<const RateSweep> sweep);  // null: nothing to show
-  enum Part { Ttft, Tpot };
-  static constexpr int kParts = 2;
+  void setOthers(std::vector<Other> others);
+  const std::vector<Other>& others() const { return others_; }
+  enum Part { Ttft, Tpot, E2e };  // E2e: only with a limit
   int points() const { return sweep_ ? static_cast<int>(sweep_->points.size()) : 0; }
   const RatePoint& point(int at) const { return sweep_->points[static_cast<size_t>(at)]; }
   int selected() const { return selected_; }
   void setSelected(int at);  // emits no signal; -1: none
   QString summary(int at) const;
-  QPointF place(Part part, int at) const;  // of the 99th percentile, in the widget
-  PlotPanel panel(Part part) const { return panelIn(QRectF(rect()), part); }
-  QString tipAt(const QPointF& at) const override;
+  QPointF place(int part, int at) const;  // of the 99th percentile, in the widget
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
-  QSize sizeHint() const override { return {560, 300}; }
-  QSize minimumSizeHint() const override { return {240, 140}; }
 
  Q_SIGNALS:
   void pointSelected(int at);
@@ -35,6 +36,9 @@ class RateChart : public Canvas {
 
  protected:
   bool ready() const override { return points() > 0; }
+  int panels() const override { return sweep_ && sweep_->spec.limits.e2e ? 3 : 2; }
+  PlotPanel panelIn(const QRectF& rect, int part) const override;
+  QString tipIn(const PlotPanel& panel, int part, const QPointF& at) const override;
   QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;
@@ -44,14 +48,18 @@ class RateChart : public Canvas {
   bool clear() override;
 
  private:
-  const Distribution& of(Part part, int at) const;
-  std::optional<double> limit(Part part) const;
-  PlotPanel panelIn(const QRectF& rect, Part part) const;
+  static const Distribution& of(int part, const RatePoint& point);
+  std::optional<double> limit(int part) const;
   int pointAt(const QPointF& at) const;  // the nearest rate; -1: outside of the plots
   void select(int at);
-  void paintPart(QPainter& painter, const PlotPanel& panel, Part part, const QColor& ground) const;
+  void paintPart(QPainter& painter, const PlotPanel& panel, int part, const QColor& ground) const;
+  void paintLine(QPainter& painter, const PlotPanel& panel, const RateSweep& sweep, int part,
+                 double Distribution::*value) const;
+  void paintBand(QPainter& painter, const PlotPanel& panel, int part) const;
+  static QString nameOf(int part);
   void paintKnee(QPainter& painter, const PlotPanel& panel, const QColor& ground) const;
   std::shared_ptr<const RateSweep> sweep_;
+  std::vector<Other> others_;
   int selected_ = -1;
 };
 

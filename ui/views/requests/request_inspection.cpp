@@ -48,6 +48,10 @@ QString wait_words(const ServiceRun& run, const RequestWait& wait) {
     case WaitReason::Blocks:
       return tr("the free cache blocks did not suffice, %1; up to %2 of the cache was in use")
           .arg(in_steps(wait.blocks, wait.steps), percent_text(cache_share(run, wait.most_blocks)));
+    case WaitReason::Receipt:
+      return tr("the engine looks for new requests every %1 steps, %2")
+          .arg(grouped_text(run.spec.engine.sglang.scheduler_recv_interval),
+               in_steps(wait.receipt, wait.steps));
   }
   return {};
 }
@@ -106,6 +110,42 @@ Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int r
     if (run.simulation.usable_blocks > 0)
       out.more << Row{tr("Most of the cache"), percent_text(cache_share(run, wait.most_blocks))};
   }
+  return out;
+}
+
+QString step_line(const ServiceRun& run, size_t step) {
+  const StepRecord& of = run.simulation.steps[step];
+  QStringList parts;
+  if (of.prefill_tokens > 0)
+    parts << counted_text(of.prefill_tokens, tr("prompt token"), tr("prompt tokens"));
+  if (of.decode_sequences > 0)
+    parts << tr("%1 decode").arg(counted_text(of.decode_sequences, tr("sequence"), tr("sequences")));
+  return tr("Step at %1, %2: %3").arg(seconds_text(of.begin), seconds_text(of.seconds), parts.join(tr(", ")));
+}
+
+Inspection inspect_engine_step(const ServiceRun& run, size_t step) {
+  const StepRecord& of = run.simulation.steps[step];
+  const StepBatch batch = batch_of(run.simulation, step);
+  Inspection out;
+  out.title = tr("Engine step");
+  out.subtitle = run.spec.replicas > 1 ? tr("Engine %1 at %2").arg(of.replica + 1).arg(seconds_text(of.begin))
+                                       : tr("At %1").arg(seconds_text(of.begin));
+  out.figures << Row{tr("Duration"), seconds_text(of.seconds)};
+  out.rows << Row{tr("Prompt tokens"), grouped_text(of.prefill_tokens)}
+           << Row{tr("Chunks of prompts"), grouped_text(static_cast<Wide>(batch.chunks.size()))}
+           << Row{tr("Decode sequences"), grouped_text(of.decode_sequences)};
+  if (of.decode_sequences > 0)
+    out.rows << Row{tr("Mean context"),
+                    counted_text(of.decode_context / of.decode_sequences, tr("token"), tr("tokens"))};
+  out.rows << Row{
+      tr("Running sequences"),
+      tr("%1 of %2").arg(grouped_text(of.running), grouped_text(most_sequences(run.spec.engine)))};
+  if (run.simulation.usable_blocks > 0)
+    out.rows << Row{tr("Cache in use"), percent_text(cache_share(run, of.blocks))};
+  out.why_title = tr("What does this step compute?");
+  out.why = tr(
+      "One forward over the chunks and the decode sequences. \"Open\" shows the timeline and the graph "
+      "of either part, as the design of one engine.");
   return out;
 }
 

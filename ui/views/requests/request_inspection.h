@@ -13,6 +13,9 @@ QString wait_words(const ServiceRun& run, const RequestWait& wait);
 // One line: "Request 12: queued 1.20 s (...), TTFT 1.31 s, ...".
 QString request_line(const ServiceRun& run, const RequestWait& wait, int request);
 Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int request);
+// A step of an engine; step: index in the simulation's steps.
+QString step_line(const ServiceRun& run, size_t step);
+Inspection inspect_engine_step(const ServiceRun& run, size_t step);
 Inspection inspect_service(const ServiceRun& run, UnitSystem units);
 
 }  // namespace shardscape::ui

@@ -3,12 +3,12 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "ui/plot/axis_paint.h"
+#include "ui/plot/plot_panel.h"
+#include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
-#include "ui/views/requests/plot_panel.h"
 
 namespace shardscape::ui {
 namespace {
@@ -18,13 +18,19 @@ constexpr double kSteps = 20, kUse = 46, kGap = 6;
 constexpr double kThinnest = 7, kThickest = 18, kTicksApart = 70;
 constexpr double kLeastBar = 1;  // pixels
 
-}  // namespace
+QColor span_color(RequestSpanKind kind) {
+  const Colors& colors = Theme::instance().colors();
+  switch (kind) {
+    case RequestSpanKind::Queued: return colors.idle;
+    case RequestSpanKind::Chunk: return colors.parameters;
+    case RequestSpanKind::Prompt: return mixed(colors.ground, colors.parameters, 0.35);
+    case RequestSpanKind::Answer: return colors.gradients;
+    case RequestSpanKind::Preempted: return colors.note;
+  }
+  return colors.idle;
+}
 
-// Shares of the column's time, and the most that its steps used.
-struct RequestTimeline::Column {
-  double prompts = 0, decode = 0;
-  int32_t blocks = 0, running = 0;
-};
+}  // namespace
 
 RequestTimeline::Areas RequestTimeline::areasIn(const QRectF& rect) {
   Areas out;
@@ -38,8 +44,9 @@ RequestTimeline::Areas RequestTimeline::areasIn(const QRectF& rect) {
 }
 
 double RequestTimeline::rowHeight(const Areas& areas) const {
-  return std::clamp(areas.rows.height() / static_cast<double>(std::max<size_t>(1, order_.size())), kThinnest,
-                    kThickest);
+  return std::clamp(
+      areas.rows.height() / static_cast<double>(std::max<size_t>(1, run_ ? run_->order.size() : 0)),
+      kThinnest, kThickest);
 }
 
 double RequestTimeline::place(const Areas& areas, double seconds) const {
@@ -51,61 +58,34 @@ double RequestTimeline::secondsAt(const Areas& areas, double x) const {
 }
 
 QRectF RequestTimeline::rowIn(const Areas& areas, int request) const {
-  const RequestRecord& record = run_->simulation.requests[static_cast<size_t>(request)];
-  const double height = rowHeight(areas), left = place(areas, record.arrival);
-  const double right = place(areas, std::max(record.arrival, record.last_token));
-  return {left, areas.rows.top() + height * row_[static_cast<size_t>(request)] - view_.top,
+  const RequestRecord& of = record(request);
+  const double height = rowHeight(areas), left = place(areas, of.arrival);
+  const double right = place(areas, std::max(of.arrival, of.last_token));
+  return {left, areas.rows.top() + height * run_->row[static_cast<size_t>(request)] - view_.top,
           std::max(kLeastBar, right - left), height};
 }
 
 QRectF RequestTimeline::rowOf(int request) const { return rowIn(areasIn(QRectF(rect())), request); }
 
-std::vector<RequestTimeline::Column> RequestTimeline::columns(const Areas& areas) const {
-  std::vector<Column> out(static_cast<size_t>(std::ceil(areas.steps.width())));
-  const auto replica = static_cast<size_t>(this->replica());
-  if (replica >= steps_.size()) return out;
-  const std::vector<const StepRecord*>& all = steps_[replica];
-  auto at = std::lower_bound(all.begin(), all.end(), view_.from, [](const StepRecord* step, double seconds) {
-    return step->begin + step->seconds < seconds;
-  });
-  for (; at != all.end() && (*at)->begin < view_.to; ++at) {
-    const StepRecord& step = **at;
-    const double left = place(areas, step.begin) - areas.steps.left();
-    const double right = place(areas, step.begin + step.seconds) - areas.steps.left();
-    const auto first = static_cast<size_t>(std::max(0.0, std::floor(left)));
-    for (size_t i = first; i < out.size() && static_cast<double>(i) < right; ++i) {
-      const auto x = static_cast<double>(i);
-      const double share = std::min(right, x + 1) - std::max(left, x);
-      (step.prefill_tokens > 0 ? out[i].prompts : out[i].decode) += share;
-      out[i].blocks = std::max(out[i].blocks, step.blocks);
-      out[i].running = std::max(out[i].running, step.running);
-    }
-  }
-  return out;
+QRectF RequestTimeline::plotArea() const {
+  const Areas areas = areasIn(QRectF(rect()));
+  return {areas.rows.topLeft(), areas.use.bottomRight()};
 }
 
 void RequestTimeline::paintRow(QPainter& painter, const Areas& areas, int request) const {
   const Colors& colors = Theme::instance().colors();
-  const RequestRecord& record = run_->simulation.requests[static_cast<size_t>(request)];
   const QRectF row = rowIn(areas, request);
   if (request == selected_ || request == hovered_)
     painter.fillRect(QRectF(areas.rows.left(), row.top(), areas.rows.width(), row.height()),
                      request == selected_ ? colors.accent_soft : colors.line);
-  if (record.end != RequestEnd::Finished)
+  if (record(request).end != RequestEnd::Finished)
     return painter.fillRect(QRectF(row.left(), row.top() + 1, 3, row.height() - 2), colors.bad);
-  const struct {
-    double begin, end;
-    QColor ink;
-  } parts[] = {{record.arrival, record.scheduled, colors.idle},
-               {record.scheduled, record.first_token, colors.parameters},
-               {record.first_token, record.last_token, colors.gradients}};
-  for (const auto& part : parts) {
-    if (part.end <= part.begin) continue;
-    const double left = std::max(areas.rows.left(), place(areas, part.begin));
-    const double right = std::min(areas.rows.right(), place(areas, part.end));
-    if (right < areas.rows.left() || left > areas.rows.right()) continue;
+  for (const RequestSpan& span : run_->spans.of(static_cast<size_t>(request))) {
+    if (span.end < view_.from || span.begin > view_.to) continue;
+    const double left = std::max(areas.rows.left(), place(areas, span.begin));
+    const double right = std::min(areas.rows.right(), place(areas, span.end));
     painter.fillRect(QRectF(left, row.top() + 1, std::max(kLeastBar, right - left), row.height() - 2),
-                     part.ink);
+                     span_color(span.kind));
   }
 }
 
@@ -114,32 +94,52 @@ void RequestTimeline::paintRows(QPainter& painter, const Areas& areas) const {
   painter.setClipRect(areas.rows);
   const double height = rowHeight(areas);
   const auto first = static_cast<size_t>(std::max(0.0, std::floor(view_.top / height)));
-  for (size_t i = first; i < order_.size(); ++i) {
+  for (size_t i = first; i < run_->order.size(); ++i) {
     if (static_cast<double>(i) * height - view_.top > areas.rows.height()) break;
-    paintRow(painter, areas, order_[i]);
+    paintRow(painter, areas, run_->order[i]);
   }
   painter.restore();
 }
 
 void RequestTimeline::paintUse(QPainter& painter, const Areas& areas) const {
   const Colors& colors = Theme::instance().colors();
-  const std::vector<Column> all = columns(areas);
-  const auto blocks = static_cast<double>(run_->simulation.usable_blocks);
-  const auto sequences = static_cast<double>(std::max<int64_t>(1, most_sequences(run_->spec.engine)));
+  const auto blocks = static_cast<double>(run_->run->simulation.usable_blocks);
+  const auto sequences = static_cast<double>(std::max<int64_t>(1, most_sequences(run_->run->spec.engine)));
+  const double second = areas.steps.width() / (view_.to - view_.from);  // pixels
   QPolygonF running;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Column& column = all[i];
-    const double x = areas.steps.left() + static_cast<double>(i), height = areas.steps.height();
-    const double prompts = height * std::min(1.0, column.prompts);
-    const double decode = std::min(height - prompts, height * column.decode);
+  for (double x = areas.steps.left(); x < areas.steps.right(); ++x) {
+    const StepTotals of = steps().between(secondsAt(areas, x), secondsAt(areas, x + 1));
+    const double height = areas.steps.height();
+    const double prompts = height * std::min(1.0, of.prompts * second);
+    const double decode = std::min(height - prompts, height * of.decode * second);
     painter.fillRect(QRectF(x, areas.steps.bottom() - prompts, 1, prompts), colors.parameters);
     painter.fillRect(QRectF(x, areas.steps.bottom() - prompts - decode, 1, decode), colors.gradients);
-    const double used = blocks > 0 ? areas.use.height() * column.blocks / blocks : 0;
+    const double used = blocks > 0 ? areas.use.height() * of.blocks / blocks : 0;
     painter.fillRect(QRectF(x, areas.use.bottom() - used, 1, used), colors.kv_cache);
-    running << QPointF(x + 0.5, areas.use.bottom() - areas.use.height() * column.running / sequences);
+    running << QPointF(x + 0.5, areas.use.bottom() - areas.use.height() * of.running / sequences);
   }
   painter.setPen(QPen(colors.text, 1.2));
   painter.drawPolyline(running);
+}
+
+// The selected step: a frame in the row of steps, and a line through the rows of requests.
+void RequestTimeline::paintStep(QPainter& painter, const Areas& areas) const {
+  const StepRecord* step = selectedStep();
+  if (!step) return;
+  const double left = place(areas, step->begin), right = place(areas, step->begin + step->seconds);
+  if (right < areas.steps.left() || left > areas.steps.right()) return;
+  painter.save();
+  painter.setClipRect(QRectF(areas.rows.topLeft(), areas.use.bottomRight()).adjusted(-2, 0, 2, 0));
+  QColor wash = Theme::instance().colors().accent;
+  wash.setAlphaF(0.18F);
+  painter.fillRect(QRectF(left, areas.rows.top(), std::max(kLeastBar, right - left),
+                          areas.use.bottom() - areas.rows.top()),
+                   wash);
+  painter.setPen(QPen(Theme::instance().colors().accent, 1.6));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(
+      QRectF(left, areas.steps.top() - 1, std::max(2.0, right - left), areas.steps.height() + 1));
+  painter.restore();
 }
 
 void RequestTimeline::paintLabels(QPainter& painter, const QRectF& rect, const Areas& areas) const {
@@ -150,19 +150,15 @@ void RequestTimeline::paintLabels(QPainter& painter, const QRectF& rect, const A
                      Qt::AlignRight | Qt::AlignVCenter | Qt::TextWordWrap, text);
   };
   label(QRectF(areas.rows.topLeft(), QSizeF(1, 18)), tr("requests"));
-  label(areas.steps, tr("steps"));
+  label(areas.steps, run_->run->spec.replicas > 1 ? tr("engine %1").arg(replica() + 1) : tr("steps"));
   label(areas.use, tr("cache, sequences"));
-  const auto replicas = run_->spec.replicas;
-  if (replicas > 1)
-    painter.drawText(QRectF(rect.left() + 4, rect.top() + 4, 160, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("engine %1 of %2").arg(replica() + 1).arg(replicas));
-  paint_legend(painter,
-               {{tr("queued"), colors.idle},
-                {tr("prompt"), colors.parameters},
-                {tr("answer"), colors.gradients},
-                {tr("cache"), colors.kv_cache},
-                {tr("sequences"), colors.text}},
-               areas.rows.right(), rect.top() + 12);
+  std::vector<LegendEntry> legend{
+      {tr("queued"), colors.idle}, {tr("chunk"), colors.parameters}, {tr("answer"), colors.gradients}};
+  if (!run_->run->simulation.preemptions.empty())
+    legend.push_back({tr("preempted"), span_color(RequestSpanKind::Preempted)});
+  legend.push_back({tr("cache"), colors.kv_cache});
+  legend.push_back({tr("sequences"), colors.text});
+  paint_legend(painter, legend, areas.rows.right(), rect.top() + 12);
 }
 
 void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
@@ -179,6 +175,7 @@ void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor&
   for (const QRectF& area : {areas.steps, areas.use})
     painter.fillRect(QRectF(area.left(), area.bottom(), area.width(), 1), colors.line);
   paintUse(painter, areas);
+  paintStep(painter, areas);
   paintLabels(painter, rect, areas);
 }
 
@@ -190,8 +187,8 @@ QString RequestTimeline::tipOfStep(const StepRecord& step) const {
     parts << tr("%1 decode").arg(counted_text(step.decode_sequences, tr("sequence"), tr("sequences")));
   QString out = parts.join(QStringLiteral(" · "));
   out += u'\n' + tr("%1 of %2 sequences run")
-                     .arg(grouped_text(step.running), grouped_text(most_sequences(run_->spec.engine)));
-  if (const int64_t blocks = run_->simulation.usable_blocks; blocks > 0)
+                     .arg(grouped_text(step.running), grouped_text(most_sequences(run_->run->spec.engine)));
+  if (const int64_t blocks = run_->run->simulation.usable_blocks; blocks > 0)
     out += tr(", %1 of the cache is in use")
                .arg(percent_text(static_cast<double>(step.blocks) / static_cast<double>(blocks)));
   return out;

@@ -2,7 +2,7 @@
 #include <QKeyEvent>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/requests/request_inspection.h"
@@ -11,49 +11,56 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kPan = 60, kZoom = 1.4, kWheelLine = 48;
+constexpr double kClick = 0.95;      // of a step: in a pipeline, the previous one has ended there
 constexpr double kLeastSpan = 1e-5;  // of the run
 
 }  // namespace
 
 RequestTimeline::RequestTimeline(QWidget* parent)
-    : Canvas(QStringLiteral("request_timeline"), tr("Requests over time, engine steps and cache"), parent) {}
+    : TimeCanvas(QStringLiteral("request_timeline"), tr("Requests over time, engine steps and cache"),
+                 parent) {}
 
-void RequestTimeline::setRun(std::shared_ptr<const ServiceRun> run) {
-  const size_t before = order_.size();
+void RequestTimeline::setRun(std::shared_ptr<const ShownRun> run) {
+  const size_t before = run_ ? run_->order.size() : 0;
   run_ = std::move(run);
-  order_.clear();
-  steps_.clear();
-  waits_.reset();
   hovered_ = -1;
-  if (run_) {
-    const RequestSimulation& simulation = run_->simulation;
-    waits_ = std::make_shared<const RequestWaits>(request_waits(*run_));
-    order_.resize(simulation.requests.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
-      return simulation.requests[static_cast<size_t>(a)].arrival <
-             simulation.requests[static_cast<size_t>(b)].arrival;
-    });
-    row_.resize(order_.size());
-    for (size_t i = 0; i < order_.size(); ++i) row_[static_cast<size_t>(order_[i])] = static_cast<int>(i);
-    steps_.resize(static_cast<size_t>(run_->spec.replicas));
-    for (const StepRecord& step : simulation.steps)
-      steps_[static_cast<size_t>(step.replica)].push_back(&step);
-  }
+  step_.reset();
   setMessage(run_ ? tr("No request was answered.") : QString());
-  if (order_.size() != before) setSelected(-1);
+  if (!run_ || run_->order.size() != before || replica() >= static_cast<int>(run_->steps.size()))
+    setSelected(-1);
   at_home_ ? fit() : keepInReach();
 }
 
-RequestWait RequestTimeline::waitOf(int request) const {
-  return waits_->of(run_->simulation.requests[static_cast<size_t>(request)]);
+RequestWait RequestTimeline::waitOf(int request) const { return run_->waits.of(record(request)); }
+
+double RequestTimeline::length() const { return run_->run->simulation.seconds; }
+
+int RequestTimeline::replica() const { return selected_ < 0 ? 0 : record(selected_).replica; }
+
+const StepRecord* RequestTimeline::selectedStep() const { return step_ ? &steps().step(*step_) : nullptr; }
+
+std::optional<size_t> RequestTimeline::selectedStepIndex() const {
+  if (!step_) return std::nullopt;
+  return static_cast<size_t>(selectedStep() - run_->run->simulation.steps.data());
 }
 
-double RequestTimeline::length() const { return run_->simulation.seconds; }
+void RequestTimeline::selectStep(std::optional<size_t> at) {
+  step_ = at && *at < steps().size() ? at : std::nullopt;
+  if (const StepRecord* step = selectedStep()) {
+    setAccessibleDescription(tipOfStep(*step));
+    revealTime(step->begin, step->begin + step->seconds);
+  }
+  update();
+  Q_EMIT stepSelected();
+}
 
-int RequestTimeline::replica() const {
-  return selected_ < 0 ? 0 : run_->simulation.requests[static_cast<size_t>(selected_)].replica;
+void RequestTimeline::selectStepOfRequest() {
+  if (!ready() || steps().size() == 0) return;
+  if (selected_ >= 0)
+    for (const RequestSpan& span : run_->spans.of(static_cast<size_t>(selected_)))
+      if (span.step >= 0)
+        return selectStep(steps().find(run_->run->simulation.steps[static_cast<size_t>(span.step)]));
+  selectStep(std::min(steps().endingAfter((view_.from + view_.to) / 2), steps().size() - 1));
 }
 
 void RequestTimeline::fit() {
@@ -70,7 +77,7 @@ void RequestTimeline::keepInReach() {
   view_.from = std::clamp(view_.from, 0.0, whole - span);
   view_.to = view_.from + span;
   const Areas areas = areasIn(QRectF(rect()));
-  const double rows = rowHeight(areas) * static_cast<double>(order_.size());
+  const double rows = rowHeight(areas) * static_cast<double>(run_->order.size());
   view_.top = std::clamp(view_.top, 0.0, std::max(0.0, rows - areas.rows.height()));
   update();
 }
@@ -80,9 +87,13 @@ void RequestTimeline::resizeEvent(QResizeEvent* event) {
   keepInReach();
 }
 
+// The steps of another request can be those of another replica.
 void RequestTimeline::setSelected(int request) {
-  selected_ = request < static_cast<int>(order_.size()) ? request : -1;
-  setAccessibleDescription(selected_ >= 0 ? request_line(*run_, waitOf(selected_), selected_) : QString());
+  const bool known = run_ && request < static_cast<int>(run_->order.size());
+  selected_ = known ? request : -1;
+  step_.reset();
+  setAccessibleDescription(selected_ >= 0 ? request_line(*run_->run, waitOf(selected_), selected_)
+                                          : QString());
   update();
 }
 
@@ -92,18 +103,24 @@ void RequestTimeline::select(int request) {
   Q_EMIT requestSelected(selected_);
 }
 
+// Moves the view along the run if the range is outside.
+void RequestTimeline::revealTime(double from, double to) {
+  if (to < view_.from || from > view_.to) {
+    const double span = view_.to - view_.from;
+    view_.from = from - span / 10;
+    view_.to = view_.from + span;
+  }
+  keepInReach();
+}
+
 // Scrolls to the row, and along the run if the request is outside of the view.
 void RequestTimeline::reveal(int request) {
   const Areas areas = areasIn(QRectF(rect()));
   const QRectF row = rowIn(areas, request);
   if (row.top() < areas.rows.top()) view_.top -= areas.rows.top() - row.top();
   if (row.bottom() > areas.rows.bottom()) view_.top += row.bottom() - areas.rows.bottom();
-  if (row.right() < areas.rows.left() || row.left() > areas.rows.right()) {
-    const double span = view_.to - view_.from;
-    view_.from = run_->simulation.requests[static_cast<size_t>(request)].arrival - span / 10;
-    view_.to = view_.from + span;
-  }
-  keepInReach();
+  const RequestRecord& of = record(request);
+  revealTime(of.arrival, std::max(of.arrival, of.last_token));
 }
 
 int RequestTimeline::requestAt(const QPointF& at) const {
@@ -111,51 +128,69 @@ int RequestTimeline::requestAt(const QPointF& at) const {
   const Areas areas = areasIn(QRectF(rect()));
   if (!areas.rows.contains(at)) return -1;
   const double row = std::floor((at.y() - areas.rows.top() + view_.top) / rowHeight(areas));
-  return row >= 0 && row < static_cast<double>(order_.size()) ? order_[static_cast<size_t>(row)] : -1;
+  return row >= 0 && row < static_cast<double>(run_->order.size()) ? run_->order[static_cast<size_t>(row)]
+                                                                   : -1;
+}
+
+std::optional<size_t> RequestTimeline::stepIndexAt(double seconds) const {
+  const size_t at = steps().endingAfter(seconds);
+  if (at == steps().size() || steps().step(at).begin > seconds) return std::nullopt;
+  return at;
 }
 
 const StepRecord* RequestTimeline::stepAt(const QPointF& at) const {
   if (!ready()) return nullptr;
   const Areas areas = areasIn(QRectF(rect()));
-  const QRectF engine(areas.steps.topLeft(), areas.use.bottomRight());
-  const auto k = static_cast<size_t>(replica());
-  if (!engine.contains(at) || k >= steps_.size()) return nullptr;
-  const double seconds = secondsAt(areas, at.x());
-  const auto after = std::upper_bound(steps_[k].begin(), steps_[k].end(), seconds,
-                                      [](double time, const StepRecord* step) { return time < step->begin; });
-  if (after == steps_[k].begin()) return nullptr;
-  const StepRecord* step = *std::prev(after);
-  return seconds < step->begin + step->seconds ? step : nullptr;
+  if (!QRectF(areas.steps.topLeft(), areas.use.bottomRight()).contains(at)) return nullptr;
+  const std::optional<size_t> step = stepIndexAt(secondsAt(areas, at.x()));
+  return step ? &steps().step(*step) : nullptr;
+}
+
+QPointF RequestTimeline::placeOfStep(const StepRecord& step) const {
+  const Areas areas = areasIn(QRectF(rect()));
+  return {place(areas, step.begin + kClick * step.seconds), areas.steps.center().y()};
 }
 
 QString RequestTimeline::tipAt(const QPointF& at) const {
-  if (const int request = requestAt(at); request >= 0) return request_line(*run_, waitOf(request), request);
+  if (const int request = requestAt(at); request >= 0)
+    return request_line(*run_->run, waitOf(request), request);
   const StepRecord* step = stepAt(at);
-  return step ? tipOfStep(*step) : QString();
+  return step ? tipOfStep(*step) + u'\n' + tr("Double click: open this step") : QString();
 }
 
-bool RequestTimeline::hover(const QPointF& at, bool) {
+bool RequestTimeline::hover(const QPointF& at, bool has_tip) {
   const int request = requestAt(at);
   if (request != hovered_) update();
   hovered_ = request;
-  return hovered_ >= 0;
+  return TimeCanvas::hover(at, has_tip);
+}
+
+void RequestTimeline::leave() {
+  hovered_ = -1;
+  TimeCanvas::leave();
 }
 
 void RequestTimeline::click(const QPointF& at, Qt::KeyboardModifiers) {
+  if (stepAt(at)) return selectStep(stepIndexAt(secondsAt(areasIn(QRectF(rect())), at.x())));
   setSelected(requestAt(at));
   Q_EMIT requestSelected(selected_);
 }
 
 void RequestTimeline::doubleClick(const QPointF& at) {
+  if (stepAt(at)) {
+    click(at, {});
+    Q_EMIT stepRequested();
+    return;
+  }
   const int request = requestAt(at);
   request >= 0 ? zoomTo(request) : fit();
 }
 
 void RequestTimeline::zoomTo(int request) {
-  const RequestRecord& record = run_->simulation.requests[static_cast<size_t>(request)];
-  const double span = std::max(record.last_token - record.arrival, length() * kLeastSpan), margin = span / 10;
-  view_.from = record.arrival - margin;
-  view_.to = record.arrival + span + margin;
+  const RequestRecord& of = record(request);
+  const double span = std::max(of.last_token - of.arrival, length() * kLeastSpan), margin = span / 10;
+  view_.from = of.arrival - margin;
+  view_.to = of.arrival + span + margin;
   at_home_ = false;
   reveal(request);
 }
@@ -184,54 +219,48 @@ void RequestTimeline::zoomBy(double factor) {
   zoomAt(factor, row.isEmpty() ? rows.center() : row.center());
 }
 
-void RequestTimeline::wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) {
-  if (held & Qt::ControlModifier) return Canvas::wheel(notches, held, at);
-  if (held & Qt::ShiftModifier) return pan({-(notches.y() != 0 ? notches.y() : notches.x()) * kWheelLine, 0});
-  pan({-notches.x() * kWheelLine, -notches.y() * kWheelLine});
-}
-
 void RequestTimeline::step(int rows) {
-  const int last = static_cast<int>(order_.size()) - 1;
+  const int last = static_cast<int>(run_->order.size()) - 1;
   const int row = selected_ < 0 ? static_cast<int>(view_.top / rowHeight(areasIn(QRectF(rect()))))
-                                : row_[static_cast<size_t>(selected_)] + rows;
-  select(order_[static_cast<size_t>(std::clamp(row, 0, last))]);
+                                : run_->row[static_cast<size_t>(selected_)] + rows;
+  select(run_->order[static_cast<size_t>(std::clamp(row, 0, last))]);
 }
 
 bool RequestTimeline::go(Way way, Qt::KeyboardModifiers) {
   const Areas areas = areasIn(QRectF(rect()));
   const int page = std::max(1, static_cast<int>(areas.rows.height() / rowHeight(areas)));
   switch (way) {
-    case Way::Left: pan({-kPan, 0}); break;
-    case Way::Right: pan({kPan, 0}); break;
+    case Way::Left: step_ ? selectStep(*step_ > 0 ? *step_ - 1 : 0) : pan({-kPan, 0}); break;
+    case Way::Right: step_ ? selectStep(std::min(*step_ + 1, steps().size() - 1)) : pan({kPan, 0}); break;
     case Way::Up: step(-1); break;
     case Way::Down: step(1); break;
     case Way::PageUp: step(-page); break;
     case Way::PageDown: step(page); break;
-    case Way::First: select(order_.front()); break;
-    case Way::Last: select(order_.back()); break;
+    case Way::First: select(run_->order.front()); break;
+    case Way::Last: select(run_->order.back()); break;
   }
   return true;
 }
 
 bool RequestTimeline::activate() {
-  selected_ >= 0 ? zoomTo(selected_) : step(0);
+  if (step_)
+    Q_EMIT stepRequested();
+  else
+    selected_ >= 0 ? zoomTo(selected_) : step(0);
   return true;
 }
 
 bool RequestTimeline::clear() {
-  select(-1);
+  step_ ? selectStep(std::nullopt) : select(-1);
   return true;
 }
 
 bool RequestTimeline::otherKey(const QKeyEvent& event) {
-  if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
-  switch (event.key()) {
-    case Qt::Key_W: zoomBy(kZoom); return true;
-    case Qt::Key_S: zoomBy(1 / kZoom); return true;
-    case Qt::Key_A: pan({-kPan, 0}); return true;
-    case Qt::Key_D: pan({kPan, 0}); return true;
-    default: return false;
+  if (event.key() == Qt::Key_T && event.modifiers() == Qt::NoModifier) {
+    selectStepOfRequest();
+    return true;
   }
+  return TimeCanvas::otherKey(event);
 }
 
 }  // namespace shardscape::ui

@@ -11,10 +11,10 @@
 #include "report/service_report.h"
 #include "ui/plot/chart_table.h"
 #include "ui/selection/selection_state.h"
+#include "ui/session/comparisons.h"
 #include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
-#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/flow_layout.h"
@@ -22,12 +22,17 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/requests/bar_list.h"
+#include "ui/views/requests/effects_panel.h"
+#include "ui/views/requests/fleet_panel.h"
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/latency_model.h"
+#include "ui/views/requests/pinned_runs.h"
 #include "ui/views/requests/rate_chart.h"
 #include "ui/views/requests/rates_model.h"
 #include "ui/views/requests/request_inspection.h"
 #include "ui/views/requests/request_timeline.h"
+#include "ui/views/requests/service_comparison_model.h"
 #include "ui/views/requests/service_figures.h"
 #include "ui/views/requests/spec_editor.h"
 #include "ui/views/requests/workload_chart.h"
@@ -46,6 +51,7 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
       state_(state),
       session_(state->session()),
       pages_(pages ? pages : new PageSettings(this)),
+      pinned_(new PinnedRuns(session_, &cache_, this)),
       editor_(new SpecEditor(this)) {
   setObjectName(QStringLiteral("requests_page"));
   auto* rows = new QVBoxLayout(this);
@@ -58,7 +64,14 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   auto* columns = new QHBoxLayout;
   columns->setSpacing(8);
   columns->addWidget(editor_);
-  columns->addWidget(makeResults(), 1);
+  results_ = makeResults();
+  columns->addWidget(results_, 1);
+  fleet_ = new FleetPanel(session_, pages_, this);
+  effects_ = new EffectsPanel(session_, pages_, this);
+  for (AnswerPanel* panel : std::initializer_list<AnswerPanel*>{fleet_, effects_}) {
+    panel->setVisible(false);
+    columns->addWidget(panel, 1);
+  }
   rows->addLayout(columns, 1);
   dim_delay_.setSingleShot(true);
   dim_delay_.setInterval(kPatienceMs);
@@ -67,17 +80,28 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   fill();
 }
 
+QStringList RequestsPage::pictureNames() {
+  return {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load"), tr("Fleet"), tr("Effects")};
+}
+
+void RequestsPage::showPicture(Shown shown) {
+  switch_->setCurrent(shown);
+  showState();
+  explain();
+}
+
 QWidget* RequestsPage::makeTools() {
   auto* tools = new QWidget(this);
   auto* line = new FlowLayout(8, tools);
   tools->setLayout(line);
-  switch_ = new SegmentedControl(tr("Picture"), {tr("Workload"), tr("Latencies"), tr("Timeline"), tr("Load")},
-                                 tools);
+  switch_ = new SegmentedControl(tr("Picture"), pictureNames(), tools);
   switch_->setObjectName(QStringLiteral("requests_which"));
   const QString tips[] = {tr("Arrivals over time, lengths of prompts and answers"),
                           tr("Cumulative distributions of TTFT and TPOT"),
                           tr("Requests over time, above the steps and the cache of an engine"),
-                          tr("Latency against the rate of arrivals")};
+                          tr("Latency against the rate of arrivals"),
+                          tr("How many GPUs of which kind keep the service level, and their cost"),
+                          tr("What one step of each setting changes")};
   for (int i = 0; i < static_cast<int>(std::size(tips)); ++i) switch_->button(i)->setToolTip(tips[i]);
   line->addWidget(switch_);
   sweep_button_ = new QPushButton(tr("Sweep the rate"), tools);
@@ -86,6 +110,17 @@ QWidget* RequestsPage::makeTools() {
       tr("Simulates a dozen rates, from a tenth of the throughput to beyond it, and finds the largest rate "
          "whose 99th percentiles keep the limits"));
   line->addWidget(sweep_button_);
+  steps_button_ = new QPushButton(tr("Export steps…"), tools);
+  steps_button_->setObjectName(QStringLiteral("export_steps"));
+  steps_button_->setToolTip(
+      tr("Writes the engine steps in the shown range of the timeline as a bundle of Chakra traces"));
+  line->addWidget(steps_button_);
+  pin_button_ = new QPushButton(tr("Pin"), tools);
+  pin_button_->setObjectName(QStringLiteral("pin_service"));
+  pin_button_->setToolTip(
+      tr("Pins the current design with these settings. Its distributions, its latency against load and its "
+         "figures stay next to those of later designs and settings"));
+  line->addWidget(pin_button_);
   stop_button_ = new QPushButton(tools);
   stop_button_->setObjectName(QStringLiteral("requests_stop"));
   stop_button_->setProperty("link", true);
@@ -126,32 +161,58 @@ QWidget* RequestsPage::makeTables() {
   auto* rows = new QVBoxLayout(lower_);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(4);
-  caption_ = new ElidedLabel(lower_, Theme::instance().uiFont(12, QFont::DemiBold));
-  caption_->setObjectName(QStringLiteral("requests_caption"));
-  rows->addWidget(caption_);
+  rows->addWidget(makeCaption());
   tables_ = new QStackedWidget(lower_);
   latency_table_ = new ChartTable(tables_);
   latency_table_->setAccessibleName(tr("Table: latencies"));
   latency_model_ = new LatencyModel(this);
   latency_table_->setTable(latency_model_);
+  comparison_table_ = new ChartTable(tables_);
+  comparison_table_->setAccessibleName(tr("Table: figures of the pinned designs"));
+  comparison_model_ = new ServiceComparisonModel(this);
+  comparison_table_->setTable(comparison_model_);
   rate_table_ = new ChartTable(tables_);
   rate_table_->setAccessibleName(tr("Table: rates"));
   rate_table_->setSelectionMode(QAbstractItemView::SingleSelection);
   rates_model_ = new RatesModel(this);
   rate_table_->setTable(rates_model_);
-  tables_->addWidget(latency_table_);
-  tables_->addWidget(rate_table_);
+  for (ChartTable* table : {latency_table_, comparison_table_, rate_table_}) tables_->addWidget(table);
   rows->addWidget(tables_, 1);
   return lower_;
 }
 
+// The line below the picture, and what a person does with a selected request or step.
+QWidget* RequestsPage::makeCaption() {
+  auto* line = new QWidget(lower_);
+  auto* row = new QHBoxLayout(line);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
+  caption_ = new ElidedLabel(line, Theme::instance().uiFont(12, QFont::DemiBold));
+  caption_->setObjectName(QStringLiteral("requests_caption"));
+  row->addWidget(caption_, 1);
+  const auto button = [&](const QString& text, const char* name, const QString& tip) {
+    auto* out = new QPushButton(text, line);
+    out->setObjectName(QString::fromLatin1(name));
+    out->setProperty("link", true);
+    out->setToolTip(tip);
+    row->addWidget(out);
+    return out;
+  };
+  const QString open = tr(
+      "Shows the timeline and the graph of this part of the step. The design becomes that "
+      "of one engine in this step; undo returns to the service");
+  step_of_request_ = button(tr("Its first step"), "step_of_request",
+                            tr("Selects the step that computes the first chunk of this request (T)"));
+  open_prefill_ = button(tr("Open prefill step"), "open_prefill_step", open);
+  open_decode_ = button(tr("Open decode step"), "open_decode_step", open);
+  return line;
+}
+
 void RequestsPage::connectAll() {
   connect(&dim_delay_, &QTimer::timeout, this, &RequestsPage::showState);
-  connect(switch_, &SegmentedControl::chosen, this, [this] {
-    showState();
-    explain();
-  });
+  connect(switch_, &SegmentedControl::chosen, this, [this](int shown) { showPicture(Shown(shown)); });
   connect(sweep_button_, &QPushButton::clicked, this, &RequestsPage::startSweep);
+  connect(steps_button_, &QPushButton::clicked, this, &RequestsPage::requestSteps);
   connect(stop_button_, &QPushButton::clicked, this, [this] {
     if (working_ || sweeping_) return stop();
     stopped_ = false;
@@ -161,7 +222,20 @@ void RequestsPage::connectAll() {
     pages_->setService(editor_->spec());
     refresh();
   });
+  connect(pin_button_, &QPushButton::clicked, this, &RequestsPage::pin);
   connect(timeline_, &RequestTimeline::requestSelected, this, &RequestsPage::explain);
+  connect(timeline_, &RequestTimeline::stepSelected, this, &RequestsPage::explain);
+  connect(timeline_, &RequestTimeline::stepRequested, this, [this] {
+    openStep(timeline_->selectedStep()->decode_sequences > 0 ? Mode::Decode : Mode::Prefill);
+  });
+  connect(step_of_request_, &QPushButton::clicked, this, [this] {
+    timeline_->selectStepOfRequest();
+    timeline_->setFocus();
+  });
+  connect(open_prefill_, &QPushButton::clicked, this, [this] { openStep(Mode::Prefill); });
+  connect(open_decode_, &QPushButton::clicked, this, [this] { openStep(Mode::Decode); });
+  connect(pinned_, &PinnedRuns::changed, this, &RequestsPage::showPinned);
+  connect(session_->comparisons(), &Comparisons::changed, this, &RequestsPage::showPinned);
   connect(rates_, &RateChart::pointSelected, this, [this](int at) {
     rate_table_->showRow(at);
     explain();
@@ -177,6 +251,7 @@ void RequestsPage::connectAll() {
   });
   connect(pages_, &PageSettings::changed, this, &RequestsPage::followSettings);
   connect(session_, &Session::designChanged, this, &RequestsPage::refresh);
+  connect(session_, &Session::libraryChanged, this, &RequestsPage::forgetRuns);
   connect(session_, &Session::unitsChanged, this, &RequestsPage::explain);
 }
 
@@ -187,133 +262,22 @@ void RequestsPage::followSettings() {
   refresh();
 }
 
-RequestsPage::Input RequestsPage::input() const { return {session_->design(), editor_->spec()}; }
-
-bool RequestsPage::ready() const {
-  return run_ && !working_ && !stopped_ && !refused_ && !editor_->refused() && shown_input_ == input();
-}
-
-// A sweep does not depend on the rate of the requests.
-bool RequestsPage::sweepIsOf(const Input& input) const {
-  Input other = input;
-  other.spec.source.rate = sweep_input_.spec.source.rate;
-  return sweep_ && sweep_input_ == other;
-}
-
-void RequestsPage::refresh() {
-  if (!isVisible()) return;
-  if (editor_->refused()) return showState();  // the last accepted run stays
-  const Input now = input();
-  if (run_ && !refused_ && shown_input_ == now) {
-    job_.stop();
-    working_ = stopped_ = false;
-    editor_->showProblem(nullptr);
-    issue_->setVisible(false);
-    return fill();
-  }
-  if (!(working_ && input_ == now)) start(now);
-  showState();
-}
-
-void RequestsPage::start(const Input& input) {
-  input_ = input;
-  working_ = true;
-  stopped_ = false;
-  dim_delay_.start();
-  job_.start([this, input, plans = session_->plans()](const NewestJob::Post& post, std::stop_token stop) {
-    auto made = run_service(input.design, input.spec, stop, plans);
-    if (stop.stop_requested()) return;
-    post([this, input, made = std::move(made)] {
-      const auto* problem = std::get_if<Problem>(&made);
-      problem ? refuse(*problem) : accept(input, std::get<0>(made));
-    });
-  });
-}
-
-void RequestsPage::accept(const Input& input, std::shared_ptr<const ServiceRun> run) {
-  working_ = refused_ = false;
-  run_ = std::move(run);
-  shown_input_ = input;
-  editor_->showProblem(nullptr);
-  issue_->setVisible(false);
-  fill();
-}
-
-// The last picture stays, dimmed.
-void RequestsPage::refuse(const Problem& problem) {
-  working_ = false;
-  refused_ = true;
-  issue_->setVisible(false);
-  if (!editor_->showProblem(&problem)) showProblem(problem);
-  showState();
-}
-
-void RequestsPage::showProblem(const Problem& problem) {
-  const Knob* knob = find_knob(problem.where);
-  issue_->show(text_of(problem.what), text_of(problem.accepted),
-               knob ? tr("Go to %1").arg(knobName(*knob)) : QString(),
-               [this, id = text_of(problem.where)] { session_->requestField(id); });
-}
-
-void RequestsPage::stop() {
-  stopped_ = working_;
-  job_.stop();
-  sweep_job_.stop();
-  working_ = sweeping_ = false;
-  showState();
-}
-
-void RequestsPage::startSweep() {
-  if (editor_->refused()) return;
-  switch_->setCurrent(Load);
-  sweeping_ = true;
-  done_ = of_ = 0;
-  issue_->setVisible(false);
-  sweep_job_.start(
-      [this, input = input(), plans = session_->plans()](const NewestJob::Post& post, std::stop_token stop) {
-        auto made = sweep_rates(input.design, input.spec, {}, stop, plans, [&](size_t done, size_t of) {
-          post([this, done, of] {
-            done_ = done;
-            of_ = of;
-            showState();
-          });
-        });
-        if (stop.stop_requested()) return;
-        post([this, input, made = std::move(made)] {
-          sweeping_ = false;
-          if (const auto* problem = std::get_if<Problem>(&made)) {
-            showProblem(*problem);
-            return showState();
-          }
-          sweep_ = std::get<0>(made);
-          sweep_input_ = input;
-          rates_->setSweep(sweep_);
-          rates_model_->setSweep(*sweep_);
-          showState();
-          explain();
-        });
-      });
-  showState();
-}
-
-void RequestsPage::fill() {
-  if (run_ && timeline_->run() != run_.get()) {
-    figures_->setRun(*run_);
-    latency_model_->setRun(*run_);
-    workload_->setRun(run_);
-    latencies_->setRun(run_);
-    timeline_->setRun(run_);
-  }
-  showState();
-  explain();
+AnswerPanel* RequestsPage::answer() const {
+  if (switch_->current() == Fleet) return fleet_;
+  return switch_->current() == Effects ? effects_ : nullptr;
 }
 
 Canvas* RequestsPage::canvas() const {
-  Canvas* all[] = {workload_, latencies_, timeline_, rates_};
+  if (const AnswerPanel* panel = answer()) return panel->bars();
+  Canvas* const all[] = {workload_, latencies_, timeline_, rates_};
   return all[switch_->current()];
 }
 
-ChartTable* RequestsPage::table() const { return switch_->current() == Load ? rate_table_ : latency_table_; }
+ChartTable* RequestsPage::table() const {
+  if (const AnswerPanel* panel = answer()) return panel->table();
+  if (switch_->current() == Load) return rate_table_;
+  return comparison_model_->rowCount() > 0 ? comparison_table_ : latency_table_;
+}
 
 void RequestsPage::showStop(bool late) {
   stop_button_->setVisible(late || sweeping_ || stopped_);
@@ -321,8 +285,12 @@ void RequestsPage::showStop(bool late) {
 }
 
 void RequestsPage::showState() {
+  results_->setVisible(!answer());
+  fleet_->setVisible(answer() == fleet_);
+  effects_->setVisible(answer() == effects_);
+  if (answer()) return;
   const bool load = switch_->current() == Load, late = working_ && !dim_delay_.isActive();
-  const bool any = load ? sweep_ != nullptr : run_ != nullptr;
+  const bool any = load ? sweep_ != nullptr : shown_ != nullptr;
   const bool old = load ? any && !sweepIsOf(input()) : late || stopped_ || refused_ || editor_->refused();
   QString message;
   if (load)
@@ -337,15 +305,35 @@ void RequestsPage::showState() {
   stack_->setCurrentWidget(any ? static_cast<QWidget*>(canvas()) : message_);
   tables_->setCurrentWidget(table());
   lower_->setVisible(any);
-  figures_->setVisible(run_ != nullptr);
+  figures_->setVisible(shown_ != nullptr);
   setDimmed(stack_, any && old);
   setDimmed(tables_, any && old);
-  setDimmed(figures_, run_ && (late || stopped_ || refused_ || editor_->refused()));
+  pin_button_->setEnabled(!session_->comparisons()->full() && !editor_->refused());
+  setDimmed(figures_, shown_ && (late || stopped_ || refused_ || editor_->refused()));
   sweep_button_->setText(sweep_ && !sweepIsOf(input()) ? tr("Sweep again") : tr("Sweep the rate"));
   sweep_button_->setEnabled(!sweeping_ && !editor_->refused());
+  steps_button_->setVisible(switch_->current() == Timeline && shown_);
   showStop(late);
   caption_->setText(caption());
   fitTable();
+}
+
+// The largest rates within the limits, of the current design and of the pinned ones.
+QString RequestsPage::kneeWords() const {
+  const auto rate_of = [](const RateSweep& sweep) {
+    return sweep.knee ? text_of(significant(sweep.points[*sweep.knee].rate)) : tr("none");
+  };
+  QString out = tr("No rate keeps the limits.");
+  if (sweep_->knee)
+    out = *sweep_->knee + 1 == sweep_->points.size()
+              ? tr("All rates up to %1 requests/s keep the limits.").arg(rate_of(*sweep_))
+              : tr("%1 requests/s is the largest rate whose 99th percentiles keep the limits.")
+                    .arg(rate_of(*sweep_));
+  QStringList pinned;
+  for (const RateChart::Other& other : rates_->others())
+    pinned << Comparisons::letter(other.member) + u' ' + rate_of(*other.sweep);
+  if (!pinned.isEmpty()) out += tr(" Pinned: %1.").arg(pinned.join(QStringLiteral(", ")));
+  return out;
 }
 
 QString RequestsPage::caption() const {
@@ -354,36 +342,44 @@ QString RequestsPage::caption() const {
     if (!sweep_) return {};
     if (!sweepIsOf(input())) return tr("These rates are for an earlier design or earlier settings.");
     if (rates_->selected() >= 0) return rates_->summary(rates_->selected());
-    if (!sweep_->spec.limits.any())
+    if (!promised_level(sweep_->spec).any())
       return tr("Set limits in \"%1\" to see the largest rate that keeps them.")
           .arg(text_of(group_label(SettingGroup::Limits)));
-    if (!sweep_->knee) return tr("No rate keeps the limits.");
-    const bool all = *sweep_->knee + 1 == sweep_->points.size();
-    const QString rate = text_of(significant(sweep_->points[*sweep_->knee].rate));
-    return all ? tr("All rates up to %1 requests/s keep the limits.").arg(rate)
-               : tr("%1 requests/s is the largest rate whose 99th percentiles keep the limits.").arg(rate);
+    return kneeWords();
   }
-  if (!run_) return {};
-  if (switch_->current() == Timeline && timeline_->selected() >= 0)
-    return request_line(*run_, timeline_->waitOf(timeline_->selected()), timeline_->selected());
+  if (!shown_) return {};
+  const ServiceRun& run = *shown_->run;
+  if (switch_->current() == Timeline) {
+    if (const auto step = timeline_->selectedStepIndex()) return step_line(run, *step);
+    if (timeline_->selected() >= 0)
+      return request_line(run, timeline_->waitOf(timeline_->selected()), timeline_->selected());
+  }
+  for (const PinnedRuns::Item& item : pinned_->all())
+    if (item.problem)
+      return tr("%1 cannot run: %2").arg(Comparisons::letter(item.member), text_of(item.problem->what));
   return tr("%1 answered in %2, %3 refused")
-      .arg(counted_text(run_->results.finished, tr("request"), tr("requests")),
-           seconds_text(run_->results.seconds), grouped_text(run_->results.refused));
+      .arg(counted_text(run.results.finished, tr("request"), tr("requests")),
+           seconds_text(run.results.seconds), grouped_text(run.results.refused));
 }
 
 void RequestsPage::explain() {
   caption_->setText(caption());
+  showStepButtons();
   if (!isVisible()) return;
-  if (!run_) return state_->inspect({});
-  const int request = switch_->current() == Timeline ? timeline_->selected() : -1;
-  state_->inspect(request >= 0 ? inspect_request(*run_, timeline_->waitOf(request), request)
-                               : inspect_service(*run_, session_->units()));
+  if (!shown_) return state_->inspect({});
+  const ServiceRun& run = *shown_->run;
+  const bool timeline = switch_->current() == Timeline;
+  const int request = timeline ? timeline_->selected() : -1;
+  if (const auto step = timeline ? timeline_->selectedStepIndex() : std::nullopt)
+    return state_->inspect(inspect_engine_step(run, *step));
+  state_->inspect(request >= 0 ? inspect_request(run, timeline_->waitOf(request), request)
+                               : inspect_service(run, session_->units()));
 }
 
 void RequestsPage::fitTable() {
   const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
-  splitter_->suggest(
-      {0, caption_->sizeHint().height() + lower_->layout()->spacing() + table()->heightUpTo(most)});
+  splitter_->suggest({0, lower_->layout()->itemAt(0)->sizeHint().height() + lower_->layout()->spacing() +
+                             table()->heightUpTo(most)});
 }
 
 void RequestsPage::showEvent(QShowEvent* event) {
@@ -401,6 +397,7 @@ void RequestsPage::zoomBy(double factor) { canvas()->zoomBy(factor); }
 void RequestsPage::fit() { canvas()->fit(); }
 
 Picture RequestsPage::picture() const {
+  if (const AnswerPanel* panel = answer()) return panel->picture();
   const QString name = text_of(session_->design().name);
   const QString titles[] = {tr("%1, workload"), tr("%1, latencies"), tr("%1, requests"),
                             tr("%1, latency against load")};
@@ -411,10 +408,10 @@ Picture RequestsPage::picture() const {
   if (load && sweep_) {
     picture.csv = [sweep = sweep_] { return text_of(rates_csv(*sweep)); };
     picture.json = [sweep = sweep_] { return QByteArray::fromStdString(rates_json(*sweep)); };
-  } else if (!load && run_) {
-    picture.csv = [run = run_] { return text_of(requests_csv(*run)); };
-    picture.json = [run = run_] { return QByteArray::fromStdString(service_json(*run)); };
-    picture.trace = [run = run_] { return QByteArray::fromStdString(service_timeline(*run)); };
+  } else if (const auto run = this->run(); !load && run) {
+    picture.csv = [run] { return text_of(requests_csv(*run)); };
+    picture.json = [run] { return QByteArray::fromStdString(service_json(*run)); };
+    picture.trace = [run] { return QByteArray::fromStdString(service_timeline(*run)); };
   }
   return picture;
 }

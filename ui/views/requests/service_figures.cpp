@@ -66,7 +66,8 @@ void ServiceFigures::set(const QString& name, const QString& value, bool shown) 
 void ServiceFigures::setRun(const ServiceRun& run) {
   const ServiceResults& r = run.results;
   set(QStringLiteral("throughput"), tr("%1 requests/s").arg(rate_text(r.requests_per_second)));
-  set(QStringLiteral("goodput"), tr("%1 requests/s").arg(rate_text(r.goodput)), run.spec.limits.any());
+  set(QStringLiteral("goodput"), tr("%1 requests/s").arg(rate_text(r.goodput)),
+      request_limits(run.spec).any());
   set(QStringLiteral("output"), tr("%1 tokens/s").arg(rate_text(r.output_per_second)));
   set(QStringLiteral("input"), tr("%1 tokens/s").arg(rate_text(r.input_per_second)));
   set(QStringLiteral("cache"),

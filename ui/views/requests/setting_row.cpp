@@ -18,7 +18,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kTypingMs = 400, kNumberWidth = 84;
+constexpr int kTypingMs = 150, kNumberWidth = 84;
 
 }  // namespace
 
@@ -35,6 +35,7 @@ SettingRow::SettingRow(const ServiceSetting& setting, QWidget* parent)
     case SettingKind::Number:
     case SettingKind::Numbers:
     case SettingKind::Seconds:
+    case SettingKind::Level:
     case SettingKind::File: makeLine(); break;
     case SettingKind::Choice: makeCombo(); break;
     case SettingKind::Switch:
@@ -50,7 +51,8 @@ SettingRow::SettingRow(const ServiceSetting& setting, QWidget* parent)
                           .arg(text_of(setting.help).toHtmlEscaped(), text_of(setting.flag()));
   setToolTip(tip);
 
-  const bool wide = combo_ || setting.kind == SettingKind::File || setting.kind == SettingKind::Numbers;
+  const bool wide = combo_ || setting.kind == SettingKind::File || setting.kind == SettingKind::Numbers ||
+                    setting.kind == SettingKind::Level;
   auto* line = new QHBoxLayout;
   line->setSpacing(4);
   if (!box_) {
@@ -84,6 +86,8 @@ void SettingRow::makeLine() {
   line_->installEventFilter(this);
   if (setting_.kind == SettingKind::File) {
     line_->setPlaceholderText(tr("none"));
+  } else if (setting_.kind == SettingKind::Level) {
+    line_->setPlaceholderText(tr("p99 ttft<2s, p99 tpot<50ms"));
   } else if (setting_.kind != SettingKind::Numbers) {
     line_->setFixedWidth(kNumberWidth);
     line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -104,6 +108,12 @@ void SettingRow::makeCombo() {
           [this](int index) { Q_EMIT edited(combo_->itemData(index).toString()); });
 }
 
+void SettingRow::enter(const QString& text) {
+  typing_.stop();
+  if (line_) line_->setText(text);
+  Q_EMIT edited(text);
+}
+
 void SettingRow::flush() {
   if (!typing_.isActive()) return;
   typing_.stop();
@@ -114,10 +124,7 @@ void SettingRow::browse() {
   const QString path = QFileDialog::getOpenFileName(
       window(), text_of(setting_.label), line_->text(),
       tr("Tables and traces (*.csv *.json *.jsonl);;All files (*)"));
-  if (path.isEmpty()) return;
-  line_->setText(path);
-  typing_.stop();
-  Q_EMIT edited(path);
+  if (!path.isEmpty()) enter(path);
 }
 
 // A person who types on keeps the own text, "0." for 0.

@@ -22,6 +22,7 @@ class SettingRow : public QWidget {
   const ServiceSetting& setting() const { return setting_; }
   QWidget* field() const;                   // a line, a combo box or a check box, named "setting_" and the id
   void show(const QString& value);          // emits no signal
+  void enter(const QString& text);          // as if a person typed or chose it
   void setProblem(const Problem* problem);  // null: the text is accepted
   IssueLine* issue() const { return issue_; }
 

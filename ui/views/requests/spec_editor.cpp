@@ -11,7 +11,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kWidth = 212;
+constexpr int kWidth = 228;
+constexpr int kMargin = 10;  // around the fields
 
 }  // namespace
 
@@ -25,7 +26,7 @@ SpecEditor::SpecEditor(QWidget* parent) : QScrollArea(parent) {
   setFixedWidth(kWidth);
   auto* content = new QWidget(this);
   auto* rows = new QVBoxLayout(content);
-  rows->setContentsMargins(0, 0, 10, 0);
+  rows->setContentsMargins(kMargin, kMargin / 2, kMargin, kMargin);
   rows->setSpacing(6);
   for (const SettingGroup group :
        {SettingGroup::Requests, SettingGroup::Limits, SettingGroup::Engine, SettingGroup::Fleet})
@@ -122,6 +123,15 @@ SettingRow* SpecEditor::rowOf(const Problem& problem) const {
     if (!name.empty() && (problem.where.starts_with(path) || problem.where.starts_with(name))) return row;
   }
   return nullptr;
+}
+
+void SpecEditor::focusField(const std::string& id) {
+  SettingRow* row = rows_.at(id);
+  setFolded(row->setting().group, false);
+  row->field()->setFocus(Qt::ShortcutFocusReason);
+  // A section that unfolds has its height after the next layout.
+  QMetaObject::invokeMethod(
+      this, [this, row] { ensureWidgetVisible(row); }, Qt::QueuedConnection);
 }
 
 bool SpecEditor::showProblem(const Problem* problem) {

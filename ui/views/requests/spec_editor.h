@@ -29,6 +29,7 @@ class SpecEditor : public QScrollArea {
   SettingRow* row(const std::string& id) const { return rows_.at(id); }
   QPushButton* header(SettingGroup group) const { return sections_.at(group).header; }
   void setFolded(SettingGroup group, bool folded);
+  void focusField(const std::string& id);  // scrolls to the field of a setting and gives it the keyboard
 
  Q_SIGNALS:
   void changed();  // spec() or refused()

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <utility>
 
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -9,7 +10,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kTimeBins = 60, kLengthBins = 30;
 constexpr double kHeadroom = 1.06;
 
 QString number(double value) { return text_of(significant(value)); }
@@ -17,33 +17,25 @@ QString number(double value) { return text_of(significant(value)); }
 }  // namespace
 
 WorkloadChart::WorkloadChart(QWidget* parent)
-    : Canvas(QStringLiteral("workload_chart"), tr("Arrivals and lengths of the requests"), parent) {}
+    : PanelChart(QStringLiteral("workload_chart"), tr("Arrivals and lengths of the requests"), parent) {}
 
-void WorkloadChart::setRun(std::shared_ptr<const ServiceRun> run) {
-  std::vector<double> values[kParts];
-  if (run)
-    for (size_t i = 0; i < run->workload.requests.size(); ++i) {
-      values[Arrivals].push_back(run->simulation.requests[i].arrival);
-      values[Prompts].push_back(run->workload.requests[i].prompt);
-      values[Outputs].push_back(run->workload.requests[i].output);
-    }
-  for (int part = 0; part < kParts; ++part)
-    counts_[part] = histogram(values[part], part == Arrivals ? kTimeBins : kLengthBins, part != Arrivals);
+void WorkloadChart::setRun(std::shared_ptr<const ShownRun> run) {
+  run_ = std::move(run);
   update();
 }
 
-double WorkloadChart::figure(Part part, size_t bin) const {
-  const Histogram& of = counts_[part];
+double WorkloadChart::figure(int part, size_t bin) const {
+  const Histogram& of = counts(part);
   return part == Arrivals ? of.counts[bin] / of.width : of.counts[bin];
 }
 
-PlotPanel WorkloadChart::panelIn(const QRectF& rect, Part part) const {
+PlotPanel WorkloadChart::panelIn(const QRectF& rect, int part) const {
   const double half = rect.height() / 2, middle = rect.width() / 2;
   const QRectF areas[] = {QRectF(rect.left(), rect.top(), rect.width(), half),
                           QRectF(rect.left(), rect.top() + half, middle, half),
                           QRectF(rect.left() + middle, rect.top() + half, middle, half)};
   const QString titles[] = {tr("Arrivals, requests/s"), tr("Prompts, requests"), tr("Answers, requests")};
-  const Histogram& of = counts_[part];
+  const Histogram& of = counts(part);
   PlotPanel out;
   out.title = titles[part];
   out.plot = plot_in(areas[part]);
@@ -61,10 +53,10 @@ void WorkloadChart::paint(QPainter& painter, const QRectF& rect, const QColor&) 
   const Colors& colors = Theme::instance().colors();
   const QColor inks[] = {colors.accent, colors.parameters, colors.gradients};
   painter.setFont(Theme::instance().uiFont(11));
-  for (const Part part : {Arrivals, Prompts, Outputs}) {
+  for (int part = 0; part < panels(); ++part) {
     const PlotPanel panel = panelIn(rect, part);
     paint_axes(painter, panel);
-    const Histogram& of = counts_[part];
+    const Histogram& of = counts(part);
     for (size_t bin = 0; bin < of.counts.size(); ++bin) {
       const QPointF top = panel.at(of.begin(bin), figure(part, bin));
       const double right = panel.at(of.begin(bin + 1), 0).x(), gap = right - top.x() > 4 ? 1 : 0;
@@ -73,23 +65,18 @@ void WorkloadChart::paint(QPainter& painter, const QRectF& rect, const QColor&) 
   }
 }
 
-QString WorkloadChart::tipAt(const QPointF& at) const {
-  for (const Part part : {Arrivals, Prompts, Outputs}) {
-    const PlotPanel shown = panel(part);
-    if (!ready() || !shown.plot.contains(at)) continue;
-    const Histogram& of = counts_[part];
-    const int bin = of.binAt(shown.valueAt(at.x()));
-    if (bin < 0) return {};
-    const auto i = static_cast<size_t>(bin);
-    const QString requests = counted_text(of.counts[i], tr("request"), tr("requests"));
-    if (part == Arrivals)
-      return tr("%1 from %2 to %3\n%4 requests/s")
-          .arg(requests, seconds_text(of.begin(i)), seconds_text(of.begin(i + 1)), number(figure(part, i)));
-    const auto first = static_cast<Wide>(of.begin(i)), last = static_cast<Wide>(of.begin(i + 1)) - 1;
-    return first == last ? tr("%1 of %2 tokens").arg(requests, grouped_text(first))
-                         : tr("%1 of %2 to %3 tokens").arg(requests, grouped_text(first), grouped_text(last));
-  }
-  return {};
+QString WorkloadChart::tipIn(const PlotPanel& panel, int part, const QPointF& at) const {
+  const Histogram& of = counts(part);
+  const int bin = of.binAt(panel.valueAt(at.x()));
+  if (bin < 0) return {};
+  const auto i = static_cast<size_t>(bin);
+  const QString requests = counted_text(of.counts[i], tr("request"), tr("requests"));
+  if (part == Arrivals)
+    return tr("%1 from %2 to %3\n%4 requests/s")
+        .arg(requests, seconds_text(of.begin(i)), seconds_text(of.begin(i + 1)), number(figure(part, i)));
+  const auto first = static_cast<Wide>(of.begin(i)), last = static_cast<Wide>(of.begin(i + 1)) - 1;
+  return first == last ? tr("%1 of %2 tokens").arg(requests, grouped_text(first))
+                       : tr("%1 of %2 to %3 tokens").arg(requests, grouped_text(first), grouped_text(last));
 }
 
 }  // namespace shardscape::ui

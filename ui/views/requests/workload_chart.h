@@ -3,34 +3,29 @@
 
 #include <memory>
 
-#include "serving/service/service.h"
-#include "ui/plot/canvas.h"
-#include "ui/views/requests/histogram.h"
-#include "ui/views/requests/plot_panel.h"
+#include "ui/plot/panel_chart.h"
+#include "ui/views/requests/shown_run.h"
 
 namespace shardscape::ui {
 
-class WorkloadChart : public Canvas {
+class WorkloadChart : public PanelChart {
   Q_OBJECT
  public:
   explicit WorkloadChart(QWidget* parent = nullptr);
-  void setRun(std::shared_ptr<const ServiceRun> run);  // null: nothing to show
-  enum Part { Arrivals, Prompts, Outputs };
-  static constexpr int kParts = 3;
-  const Histogram& counts(Part part) const { return counts_[part]; }
-  PlotPanel panel(Part part) const { return panelIn(QRectF(rect()), part); }
-  QString tipAt(const QPointF& at) const override;
+  void setRun(std::shared_ptr<const ShownRun> run);
+  enum Part { Arrivals, Prompts, Outputs };  // as WorkloadPart
+  const Histogram& counts(int part) const { return run_->counts[part]; }
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
-  QSize sizeHint() const override { return {560, 300}; }
-  QSize minimumSizeHint() const override { return {240, 140}; }
 
  protected:
-  bool ready() const override { return !counts_[Arrivals].counts.empty(); }
+  bool ready() const override { return run_ && !counts(Arrivals).counts.empty(); }
+  int panels() const override { return kWorkloadParts; }
+  PlotPanel panelIn(const QRectF& rect, int part) const override;
+  QString tipIn(const PlotPanel& panel, int part, const QPointF& at) const override;
 
  private:
-  PlotPanel panelIn(const QRectF& rect, Part part) const;
-  double figure(Part part, size_t bin) const;  // requests per second, or requests
-  Histogram counts_[kParts];
+  double figure(int part, size_t bin) const;  // requests per second, or requests
+  std::shared_ptr<const ShownRun> run_;
 };
 
 }  // namespace shardscape::ui

@@ -23,7 +23,8 @@ constexpr int kOpsOfAFrame = 1;         // the most actions whose ops are comput
 }  // namespace
 
 GanttCanvas::GanttCanvas(QWidget* parent)
-    : Canvas(QStringLiteral("gantt"), tr("Timeline of the step: stages, streams and microbatches"), parent) {}
+    : TimeCanvas(QStringLiteral("gantt"), tr("Timeline of the step: stages, streams and microbatches"),
+                 parent) {}
 
 void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes) {
   const bool same_shape = !steps_.empty() && lanes && steps_.front().lanes->stages() == lanes->stages();

@@ -1,20 +1,20 @@
-// The timeline as a widget, with the mouse and the keys of Perfetto: the wheel scrolls the rows, with Ctrl it
-// zooms around the cursor; a drag marks a range, with Shift it moves the view; W A S D zoom and move. Boxes
-// are selected by mouse and keys. Rows fold and change places. Painted on any device.
+// The timeline as a widget, with the mouse and the keys of Perfetto (TimeCanvas); a drag marks a range, with
+// Shift it moves the view. Boxes are selected by mouse and keys. Rows fold and change places. Painted on any
+// device.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 
-#include "ui/plot/canvas.h"
+#include "ui/plot/time_canvas.h"
 #include "ui/session/estimate.h"
 #include "ui/views/timeline/gantt_overlay.h"
 #include "ui/views/timeline/gantt_painter.h"
 
 namespace shardscape::ui {
 
-class GanttCanvas : public Canvas {
+class GanttCanvas : public TimeCanvas {
   Q_OBJECT
  public:
   explicit GanttCanvas(QWidget* parent = nullptr);
@@ -79,7 +79,6 @@ class GanttCanvas : public Canvas {
 
  protected:
   bool ready() const override { return !steps_.empty(); }
-  bool viewMoves() const override { return true; }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   QRectF focusFrame() const override;
   bool hover(const QPointF& at, bool has_tip) override;
@@ -91,7 +90,7 @@ class GanttCanvas : public Canvas {
   void drop() override;
   void pan(const QPointF& pixels) override;
   void zoomAt(double factor, const QPointF& at) override;
-  void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) override;
+  QRectF plotArea() const override { return ganttLayout().plot(); }
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;
   bool clear() override;
@@ -117,7 +116,6 @@ class GanttCanvas : public Canvas {
   void limitRows();
   void markRange(const QPointF& from, const QPointF& to);
   void markShownRange();  // of the selected box, else what is visible
-  bool moveKey(int key);  // W A S D
   std::optional<double> timeUnderMouse() const;
 
   GanttSteps steps_;  // empty: nothing to show
@@ -135,7 +133,6 @@ class GanttCanvas : public Canvas {
   std::map<int, RowOrder> row_orders_;  // by member
   QPointF grabbed_at_;
   int grabbed_row_ = -1;  // a row whose label is dragged; -1: a range is marked
-  std::optional<QPointF> mouse_;
   std::vector<ItemRef> matching_;
   int op_ = -1;
   std::function<bool(const ItemRef&)> items_out_;

@@ -70,17 +70,15 @@ QString GanttCanvas::tipAt(const QPointF& point) const {
 }
 
 bool GanttCanvas::hover(const QPointF& at, bool has_tip) {
-  mouse_ = at;
   const ItemRef hovered = ganttLayout().at(at);
   if (!(hovered == hovered_)) update();
   hovered_ = hovered;
-  return has_tip;
+  return TimeCanvas::hover(at, has_tip);
 }
 
 void GanttCanvas::leave() {
   hovered_ = {};
-  mouse_.reset();
-  update();
+  TimeCanvas::leave();
 }
 
 void GanttCanvas::click(const QPointF& at, Qt::KeyboardModifiers held) {
@@ -112,14 +110,6 @@ void GanttCanvas::pan(const QPointF& pixels) {
   view_.top += pixels.y();
   if (pixels.x() != 0) at_home_ = false;
   keepInReach();
-}
-
-// As in Perfetto: scrolls the rows; with Ctrl zooms about the cursor, with Shift moves along the step.
-void GanttCanvas::wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) {
-  constexpr double kLine = 48;
-  if (held & Qt::ControlModifier) return Canvas::wheel(notches, held, at);
-  if (held & Qt::ShiftModifier) return pan({-(notches.y() != 0 ? notches.y() : notches.x()) * kLine, 0});
-  pan({-notches.x() * kLine, -notches.y() * kLine});
 }
 
 // Moves along the stream, or along the ops of a box while an op is selected.
@@ -185,7 +175,6 @@ ItemRef GanttCanvas::first(double seconds) const {
 
 // With a selected box, keys go from box to box. Otherwise they move the view.
 bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
-  constexpr double kPan = 60;
   const bool shift = held & Qt::ShiftModifier, free = !selected_.valid();
   const double page = ganttLayout().plot().height();
   const auto items = [&] { return static_cast<int>(lanesOf(selected_).items()); };
@@ -219,19 +208,6 @@ bool GanttCanvas::clear() {
   setSelected({});
   Q_EMIT cleared();
   return true;
-}
-
-bool GanttCanvas::moveKey(int key) {
-  constexpr double kPan = 60, kZoom = 1.4;
-  const QRectF plot = ganttLayout().plot();
-  const double factor = key == Qt::Key_W ? kZoom : 1 / kZoom;
-  switch (key) {
-    case Qt::Key_A: pan({-kPan, 0}); return true;
-    case Qt::Key_D: pan({kPan, 0}); return true;
-    case Qt::Key_W:
-    case Qt::Key_S: mouse_&& plot.contains(*mouse_) ? zoomAt(factor, *mouse_) : zoomBy(factor); return true;
-    default: return false;
-  }
 }
 
 bool GanttCanvas::otherKey(const QKeyEvent& event) {

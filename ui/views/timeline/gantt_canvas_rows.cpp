@@ -105,8 +105,8 @@ void GanttCanvas::moveRow(int row, int to) {
 
 std::optional<double> GanttCanvas::timeUnderMouse() const {
   const GanttLayout layout = ganttLayout();
-  if (!mouse_ || mouse_->x() < layout.plot().left() || mouse_->x() > layout.plot().right()) return {};
-  return layout.seconds(mouse_->x());
+  if (!mouse() || mouse()->x() < layout.plot().left() || mouse()->x() > layout.plot().right()) return {};
+  return layout.seconds(mouse()->x());
 }
 
 double GanttCanvas::stepSeconds() const {

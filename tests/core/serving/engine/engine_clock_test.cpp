@@ -155,10 +155,12 @@ class EngineClockTest : public QObject {
       for (const char* family : {"hopper", "blackwell"}) {
         const EngineProfile profile = engine_profile(engine, family);
         QVERIFY2(profile.step_seconds > 0 && profile.step_seconds < 2e-3, engine);
+        QVERIFY2(profile.prompt_seconds > 0 && profile.prompt_seconds < 20e-6, engine);
         QVERIFY2(profile.request_seconds > 0 && !profile.source.empty() && !profile.version.empty(), engine);
       }
     QCOMPARE(engine_profile("vllm", "hopper").step_seconds, 1e-3);
     QCOMPARE(engine_profile("vllm", "hopper").launch_seconds, 30e-6);
+    QCOMPARE(engine_profile("vllm", "hopper").sequence_seconds, 15e-6);
     QCOMPARE(engine_profile("vllm", "tpu").step_seconds, 0.0);
     QCOMPARE(engine_profile("none", "hopper").launch_seconds, 0.0);
   }

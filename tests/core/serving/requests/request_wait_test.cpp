@@ -76,6 +76,23 @@ class RequestWaitTest : public QObject {
     QCOMPARE(wait.reason, WaitReason::RunningStep);
     QCOMPARE(wait.steps, int64_t{0});
   }
+  // The engine looks for requests at 6 s, after five decode steps. Two requests run at most.
+  void sglang_receives_in_intervals() {
+    ServiceSetup setup;
+    setup.engine.engine = EngineKind::Sglang;
+    setup.engine.sglang.disable_overlap_schedule = setup.engine.sglang.disable_radix_cache = true;
+    setup.engine.sglang.scheduler_recv_interval = 5;
+    setup.engine.sglang.max_running_requests = 2;
+    const std::vector<RequestLength> lengths{{32, 20}, {32, 20}, {32, 2}};
+    const RequestSimulation of = run(open_loop(std::vector<double>{0, 2.5, 6.5}, lengths), setup);
+    const RequestWaits waits(setup.engine, of);
+    const RequestWait second = waits.of(of.requests[1]), third = waits.of(of.requests[2]);
+    QCOMPARE(of.requests[1].scheduled, 6.0);
+    QCOMPARE(second.reason, WaitReason::Receipt);
+    QCOMPARE(second.receipt, int64_t{3});  // of 3, 4 and 5 s
+    QCOMPARE(third.reason, WaitReason::Sequences);
+    QVERIFY(third.receipt < 5);
+  }
   // A prompt has as many chunks as steps compute a part of it. Steps count the sequences that run.
   void chunks_and_running_sequences() {
     ServiceSetup setup = roomy();

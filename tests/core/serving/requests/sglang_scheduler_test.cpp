@@ -222,6 +222,25 @@ class SglangSchedulerTest : public QObject {
     QCOMPARE(r.requests[0].last_token, 4.0);
   }
 
+  // The engine looks for requests after three decode steps in a row, at 4 s, and after the prefill batch at 5
+  // s. An idle engine looks at once.
+  void requests_are_received_in_intervals() {
+    EngineSettings s = settings();
+    const std::vector<Request> requests{request(0, 10, 20), request(1.5, 10, 2), request(4.5, 10, 2),
+                                        request(5.5, 10, 2), request(100, 10, 2)};
+    const auto scheduled = [&] {
+      const auto r = run(s, requests);
+      std::vector<double> out;
+      for (const RequestRecord& record : r.requests) out.push_back(record.scheduled);
+      return out;
+    };
+    QCOMPARE(scheduled(), (std::vector<double>{0, 2, 5, 6, 100}));
+    s.sglang.scheduler_recv_interval = 3;
+    QCOMPARE(scheduled(), (std::vector<double>{0, 4, 5, 6, 100}));
+    s.sglang.scheduler_recv_interval = 1000;  // after a prefill batch, and when nothing runs
+    QCOMPARE(scheduled(), (std::vector<double>{0, 20, 20, 20, 100}));
+  }
+
   void requests_that_never_fit_are_refused() {
     const auto end = [](int32_t prompt, int32_t output) {
       EngineSettings s = settings(100);
@@ -236,7 +255,7 @@ class SglangSchedulerTest : public QObject {
   void settings_out_of_range_are_refused_data() {
     QTest::addColumn<QByteArray>("name");
     for (const char* name : {"context_len", "max_total_tokens", "max_running_requests", "max_prefill_tokens",
-                             "chunked_prefill_size", "schedule_conservativeness"})
+                             "chunked_prefill_size", "schedule_conservativeness", "scheduler_recv_interval"})
       QTest::newRow(name) << QByteArray(name);
   }
   void settings_out_of_range_are_refused() {
@@ -249,6 +268,7 @@ class SglangSchedulerTest : public QObject {
     if (name == "max_prefill_tokens") s.sglang.max_prefill_tokens = 0;
     if (name == "chunked_prefill_size") s.sglang.chunked_prefill_size = 0;
     if (name == "schedule_conservativeness") s.sglang.schedule_conservativeness = -1;
+    if (name == "scheduler_recv_interval") s.sglang.scheduler_recv_interval = 0;
     const auto problem = check_settings(s);
     QVERIFY(problem);
     QCOMPARE(problem->code, ProblemCode::EngineSettingInvalid);

@@ -3,7 +3,9 @@
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDialog>
 #include <QFile>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -14,15 +16,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bundle/checker.h"
 #include "explore_window.h"
 #include "offscreen.h"
 #include "report/service_report.h"
+#include "requests_window.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/table_model.h"
 #include "ui/selection/selection_state.h"
 #include "ui/session/page_settings.h"
 #include "ui/shell/document.h"
+#include "ui/shell/export_job.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/segmented_control.h"
@@ -38,71 +43,6 @@
 
 using namespace shardscape;
 using namespace shardscape::ui;
-
-namespace {
-
-constexpr int kWait = 300'000;  // ms, on a busy machine
-
-// The page with Llama 3 8B on 8 GPUs: two engines of tp 2, pp 2.
-struct RequestsWindow : ExploreWindow {
-  RequestsWindow() {
-    main.resize(1280, 800);
-    session.waitForEstimate();
-    QTest::mouseClick(view().pages()->button(ExploreView::Requests), Qt::LeftButton);
-    wait();
-  }
-  RequestsPage& requests() { return static_cast<RequestsPage&>(*view().requests()); }
-  SpecEditor& editor() { return *requests().editor(); }
-  RequestTimeline& timeline() { return *requests().timeline(); }
-  const ServiceRun& run() { return *requests().run(); }
-  SelectionState& state() { return *main.findChild<SelectionState*>(); }
-  QAbstractItemModel& table() { return *requests().table()->sorted()->sourceModel(); }
-  void wait() { QTRY_VERIFY_WITH_TIMEOUT(requests().ready(), kWait); }
-  template <typename Widget>
-  Widget& part(const char* name) {
-    return *requests().findChild<Widget*>(QString::fromLatin1(name));
-  }
-  template <typename Widget = QLineEdit>
-  Widget& field(const char* id) {
-    return *qobject_cast<Widget*>(editor().row(id)->field());
-  }
-  // Types into a field; a folded section opens first.
-  void type(const char* id, const char* text) {
-    editor().setFolded(editor().row(id)->setting().group, false);
-    QLineEdit& line = field(id);
-    line.setFocus();
-    line.selectAll();
-    QTest::keyClick(&line, Qt::Key_Delete);
-    QTest::keyClicks(&line, QString::fromLatin1(text));
-    QTest::keyClick(&line, Qt::Key_Return);
-  }
-  void enter(const char* id, const char* text) {
-    type(id, text);
-    wait();
-  }
-  void show(RequestsPage::Shown picture) {
-    QTest::mouseClick(requests().pictures()->button(picture), Qt::LeftButton);
-    QCoreApplication::processEvents();
-  }
-  // 200 requests that wait for sequences.
-  void crowd() {
-    type("requests", "200");
-    type("rate", "200");
-    enter("max_num_seqs", "4");
-    show(RequestsPage::Timeline);
-  }
-  int longestWait() {
-    const auto& all = run().simulation.requests;
-    const auto waited = [](const RequestRecord& r) { return r.scheduled - r.arrival; };
-    return static_cast<int>(std::max_element(all.begin(), all.end(),
-                                             [&](const RequestRecord& a, const RequestRecord& b) {
-                                               return waited(a) < waited(b);
-                                             }) -
-                            all.begin());
-  }
-};
-
-}  // namespace
 
 class RequestsTest : public QObject {
   Q_OBJECT
@@ -130,6 +70,7 @@ class RequestsTest : public QObject {
     QCOMPARE(picture.csv().toStdString(), requests_csv(expected));
     QCOMPARE(picture.json().toStdString(), service_json(expected));
     QCOMPARE(picture.trace().toStdString(), service_timeline(expected));
+    QVERIFY(picture.trace().contains("\"name\":\"chunk\""));
     QVERIFY(w.state().inspection().title.contains("service"));
   }
 
@@ -149,6 +90,16 @@ class RequestsTest : public QObject {
     QTest::keyClick(w.editor().header(SettingGroup::Engine), Qt::Key_Space);
     QVERIFY(!w.editor().row("watermark")->isVisible());
     QVERIFY(!w.editor().horizontalScrollBar()->isVisible());
+  }
+
+  // Labels and fields keep a distance from the edges of the panel.
+  void fieldsHaveAMargin() {
+    RequestsWindow w;
+    for (const char* id : {"rate", "trace", "arrivals", "tpot_limit"})
+      for (const QWidget* part : w.editor().row(id)->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) {
+        const int left = part->mapTo(&w.editor(), QPoint()).x();
+        QVERIFY2(!part->isVisible() || (left >= 8 && left + part->width() <= w.editor().width() - 8), id);
+      }
   }
 
   // A run follows text, choice and switch.
@@ -323,6 +274,12 @@ class RequestsTest : public QObject {
     QVERIFY(chart.shareWithin(LatencyChart::Ttft, 0.999 * r.ttft.p50) < 0.5);
     QVERIFY(chart.shareWithin(LatencyChart::Tpot, r.tpot.p99) >= 0.99);
     QVERIFY(chart.shareWithin(LatencyChart::Tpot, 0.999 * r.tpot.p99) < 0.99);
+    QVERIFY(chart.shareWithin(LatencyChart::Itl, r.itl.p50) >= 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::Itl, 0.999 * r.itl.p50) <= 0.5);
+    QVERIFY(chart.shareWithin(LatencyChart::E2e, r.e2e.p90) >= 0.9);
+    QVERIFY(chart.shareWithin(LatencyChart::E2e, 0.999 * r.e2e.p90) < 0.9);
+    QVERIFY(!chart.limit(LatencyChart::E2e));
+    QVERIFY(chart.tipAt(chart.panel(LatencyChart::Itl).plot.center()).contains("of the tokens"));
     QCOMPARE(*chart.limit(LatencyChart::Ttft), 0.03);
     const double share = chart.shareWithin(LatencyChart::Ttft, 0.03);
     QVERIFY(std::abs(share - r.goodput / r.requests_per_second) < 1e-9);
@@ -416,10 +373,43 @@ class RequestsTest : public QObject {
     QVERIFY(w.timeline().tipAt(below).contains("sequences run"));
   }
 
+  // The steps of the shown range, of the engine below the requests, become a bundle.
+  void stepsOfTheShownRangeAreExported() {
+    RequestsWindow w;
+    auto& button = w.part<QPushButton>("export_steps");
+    QVERIFY(!button.isVisible());
+    w.crowd();
+    QVERIFY(button.isVisible());
+    w.timeline().setFocus();
+    QTest::keyClick(&w.timeline(), Qt::Key_Home);
+    QTest::keyClick(&w.timeline(), Qt::Key_Return);
+    const RequestTimeline::View view = w.timeline().view();
+    const auto range = steps_between(w.run(), w.timeline().replica(), view.from, view.to);
+    const StepRange steps = std::get<StepRange>(range);
+    QVERIFY(steps_in(w.run(), steps).size() < w.run().simulation.steps.size() / 4);
+    QTest::mouseClick(&button, Qt::LeftButton);
+    auto* dialog = w.main.findChild<QDialog*>("step_export");
+    QVERIFY(dialog && dialog->isVisible());
+    const QString what = dialog->findChild<QLabel*>("export_what")->text();
+    QVERIFY2(what.contains(QString("Steps %1 to %2").arg(steps.first).arg(steps.last)), qPrintable(what));
+    QVERIFY(!dialog->findChild<QCheckBox*>("export_durations")->isVisible());
+    QTemporaryDir folder;
+    dialog->findChild<QLineEdit*>("export_folder")->setText(folder.filePath("steps"));
+    auto* start = dialog->findChild<QPushButton*>("export_start");
+    QTRY_VERIFY_WITH_TIMEOUT(start->isEnabled(), kWait);
+    QVERIFY(dialog->findChild<QLabel*>("export_size")->text().startsWith("4 traces"));
+    QTest::mouseClick(start, Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(!w.main.exportJob()->running(), kWait);
+    const CheckReport check = check_bundle(folder.filePath("steps").toStdString());
+    QVERIFY2(check.ok(), check_text(check).c_str());
+    QCOMPARE(check.ranks, int64_t{4});
+  }
+
   // The sweep over rates: points of the core, the knee, a rate that the requests take over.
   void sweepsTheRate() {
     RequestsWindow w;
     w.type("requests", "200");
+    w.type("e2e_limit", "100 s");
     w.enter("tpot_limit", "12 ms");
     w.show(RequestsPage::Load);
     QVERIFY(!w.requests().rates()->isVisible());
@@ -432,7 +422,12 @@ class RequestsTest : public QObject {
     QVERIFY(w.requests().sweep()->knee);
     QVERIFY(w.part<ElidedLabel>("requests_caption").text().contains("largest rate"));
     QCOMPARE(w.table().rowCount(), chart.points());
+    // The table has room for its columns.
+    QTRY_VERIFY(w.requests().table()->horizontalHeader()->length() <=
+                w.requests().table()->viewport()->width());
     QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), rates_csv(*w.requests().sweep()));
+    // A limit of the end-to-end latency has a plot of its own.
+    QVERIFY(chart.panel(RateChart::E2e).plot.top() > chart.panel(RateChart::Tpot).plot.bottom());
     const QPoint third = chart.place(RateChart::Tpot, 2).toPoint();
     QTest::mouseClick(&chart, Qt::LeftButton, {}, third);
     QCOMPARE(chart.selected(), 2);

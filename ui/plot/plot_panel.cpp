@@ -1,4 +1,4 @@
-#include "ui/views/requests/plot_panel.h"
+#include "ui/plot/plot_panel.h"
 
 #include <cmath>
 

@@ -1,0 +1,153 @@
+// shardscape-cli fleet
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/design_flags.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/messages.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/service_flags.h"
+#include "app/cli/space_flags.h"
+#include "base/atomic_write.h"
+#include "explore/fleet_candidates.h"
+#include "explore/values.h"
+#include "model/parallel_loop.h"
+#include "report/fleet_report.h"
+#include "serving/engine/engine_profile.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kMostEngines = 100'000, kMostCandidates = 10'000;
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) out.push_back(word);
+  return out;
+}
+
+// The kinds of engines, or an exit code.
+std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
+  FleetSpace space;
+  if (const std::string* text = arguments.value("--accelerators")) space.accelerators = words_of(*text);
+  if (const std::string* text = arguments.value("--engine-gpus")) {
+    const auto sizes = sweep_values(*find_knob("tp"), *text);
+    if (const auto* problem = std::get_if<Problem>(&sizes))
+      return service_failure({problem->code, "--engine-gpus", problem->what, problem->accepted}, kWrongUsage);
+    space.engine_gpus = std::get<0>(sizes);
+  }
+  for (const std::string& text : arguments.values("--try")) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      return service_failure({ProblemCode::FlagValueInvalid, "--try", "\"" + text + "\" has no =",
+                              "a setting and its values, such as max_num_seqs=64,128"},
+                             kWrongUsage);
+    space.settings.emplace_back(text.substr(0, equals), words_of(text.substr(equals + 1)));
+  }
+  return space;
+}
+
+std::variant<FleetOptions, int> options_of(const Arguments& arguments) {
+  FleetOptions options;
+  const auto most = count_flag(arguments, "--most-engines", options.most_replicas, 1, kMostEngines),
+             simulated = count_flag(arguments, "--simulated", static_cast<int64_t>(options.simulated), 1,
+                                    kMostCandidates),
+             finalists = count_flag(arguments, "--finalists", static_cast<int64_t>(options.finalists), 1,
+                                    kMostCandidates);
+  for (const auto* read : {&most, &simulated, &finalists})
+    if (const int* exit_code = std::get_if<int>(read)) return *exit_code;
+  options.most_replicas = std::get<int64_t>(most);
+  options.simulated = static_cast<size_t>(std::get<int64_t>(simulated));
+  options.finalists = static_cast<size_t>(std::get<int64_t>(finalists));
+  return options;
+}
+
+// Prints the problem with the flag that has the mistake.
+int wrong_candidates(Problem problem) {
+  problem.where = problem.where == "accelerator"   ? "--accelerators"
+                  : problem.where == "engine_gpus" ? "--engine-gpus"
+                                                   : "--try " + problem.where;
+  print_problem(problem);
+  return kWrongUsage;
+}
+
+int run(const Arguments& arguments) {
+  const auto design = design_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
+  print_problems(engine_profile_problems());
+  const auto spec = service_of(arguments, {"replicas"});
+  if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
+  const auto space = space_flags_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
+  const auto options = options_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
+  Interrupt interrupt;
+  const ServiceSpec& service = std::get<ServiceSpec>(spec);
+  auto candidates = fleet_candidates(std::get<Design>(design), service, std::get<FleetSpace>(space),
+                                     interrupt.token());
+  if (const auto* problem = std::get_if<Problem>(&candidates)) return wrong_candidates(*problem);
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  const auto made = [&] {
+    CountLine line;
+    return search_fleet(std::move(std::get<0>(candidates).list), service, std::get<FleetOptions>(options),
+                        interrupt.token(), {}, [&](size_t done, size_t of) { line.show(done, of); });
+  }();
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
+  const FleetSearch& found = *std::get<0>(made);
+  if (const std::string* path = arguments.value("--csv"))
+    if (const auto problem = atomic_write(*path, fleet_csv(found))) {
+      print_problem(*problem);
+      return kFileError;
+    }
+  std::cout << (arguments.has("--json") ? fleet_json(found) : fleet_text(found));
+  return found.sized > 0 ? kDone : kNegativeAnswer;
+}
+
+}  // namespace
+
+Command fleet_command() {
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all kinds of engines.", ""},
+      {"--accelerators", 0, FlagKind::Value, "ID,ID,...",
+       "Accelerators to compare; default: that of the design. \"shardscape-cli machines\" lists them.", ""},
+      {"--engine-gpus", 0, FlagKind::Value, "N,N,...",
+       "GPUs of an engine. Accepts numbers and ranges such as 1..16*2; default: 1, 2, 4 and so on up to two "
+       "nodes, or a node if its scale-up domain ends there.",
+       ""},
+      {"--try", 0, FlagKind::Value, "SETTING=V,V,...",
+       "Also vary a setting of the engine, or router; may be repeated. All combinations are tried.", ""},
+      {"--most-engines", 0, FlagKind::Value, "N", "The largest fleet that is tried; default: 1,024.", ""},
+      {"--simulated", 0, FlagKind::Value, "N",
+       "Kinds of engines that are simulated, by their estimated cost; default: 48.", ""},
+      {"--finalists", 0, FlagKind::Value, "N",
+       "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6.", ""}};
+  for (Flag& flag : service_flags({"replicas"})) flags.push_back(std::move(flag));
+  for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
+  return {
+      "fleet",
+      "find how many GPUs of which kind keep a service level",
+      "[FLAGS]",
+      std::string(
+          "Sizes a fleet of engines for drawn requests or a trace. For each accelerator and each layout "
+          "of an engine, it finds the least number of replicas that keeps the limits (--slo), by "
+          "simulation. Prints GPUs, dollars per hour and per million output tokens, energy and "
+          "latencies, the cheapest fleet first, and why other kinds of engines are not in the table. "
+          "The layout of the design competes with the others. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<2s, p99 tpot<50ms' "
+       "--accelerators h100-sxm-80gb,h200-sxm-141gb",
+       "shardscape-cli fleet --model llama3-8b --trace requests.csv --slo 'p90 e2e<20s' --engine-gpus 1,2 "
+       "--try max_num_seqs=64,256 --json"},
+      std::move(flags),
+      0,
+      run};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,52 @@
+// Explore by goodput: the designs of a space by the rate of requests per GPU that keeps a service level.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "explore/search.h"
+#include "serving/service/engine_figures.h"
+#include "serving/service/largest_rate.h"
+
+namespace shardscape {
+
+struct GoodputOptions {
+  ServiceSpec spec;         // requests, engine and level
+  size_t considered = 256;  // engines whose figures are computed
+  size_t evaluated = 32;    // engines that are simulated
+};
+
+struct GoodputEntry {
+  Point point;  // of the search
+  Design design;
+  double estimated = 0;  // requests per second and GPU, of EngineFigures
+  bool simulated = false;
+  LargestRate found;   // of a simulated design
+  std::string reason;  // why there is no rate
+  // Requests per second and GPU; 0: no rate.
+  double per_gpu() const {
+    return found.accelerators > 0 ? found.rate / static_cast<double>(found.accelerators) : 0;
+  }
+};
+
+struct GoodputResult {
+  SearchResult search;                // of the first stage
+  std::vector<GoodputEntry> entries;  // simulated ones first, the best first
+  size_t engines = 0;                 // different engines among the timed designs
+};
+
+// 1. The search of the space, by tokens/s per GPU. Designs that differ only in batch, microbatch and lengths
+//    are the same engine, because the scheduler chooses the batch of a step. The best design stands for it.
+// 2. The estimate of requests per second (EngineFigures) of the `considered` best engines. It respects the
+//    limits of TTFT and TPOT.
+// 3. largest_rate() of the `evaluated` engines with the best estimates, in parallel.
+// The result does not depend on threads. A stopped search has no entries. A Problem if the space trains, if
+// nothing is promised, or if the requests have no rate.
+Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, const SearchOptions& options,
+                                     const GoodputOptions& goodput, const SearchCallbacks& callbacks = {},
+                                     std::stop_token stop = {});
+
+// {"search": result_json without figures of the run, "service_level", "engines", "goodput": [...]}.
+std::string goodput_json(const GoodputResult& result, const GoodputOptions& options);
+
+}  // namespace shardscape

@@ -1,0 +1,136 @@
+// Start commands of serving engines, and the rows of gpustack's performance lab that have them.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+#include "validation/server_command.h"
+#include "validation/validation.h"
+
+using namespace shardscape;
+
+namespace {
+
+MeasuredSet read_rows(const std::string& rows) {
+  QTemporaryDir folder;
+  const std::string path = folder.filePath("set.json").toStdString();
+  std::ofstream(path) << "{\"rows\": [" << rows << "]}";
+  auto result = read_measured_set(path);
+  if (auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
+  return std::get<MeasuredSet>(std::move(result));
+}
+
+std::string row(const char* engine, const char* version, const std::string& command,
+                const std::string& more = "") {
+  return std::string(R"({"file": "f.md", "gpu": "H100", "label": "", "sub_label": "",
+      "model": "Qwen/Qwen3-8B", "engine": ")") +
+         engine + R"(", "engine_version": ")" + version + R"(", "command": ")" + command + R"(",
+      "dataset": "random", "client": "vllm bench serve", "max_concurrency": null, "num_requests": 40,
+      "mean_input_tokens": 500.4, "mean_output_tokens": 20, "output_throughput": 900,
+      "ttft_mean_ms": 300, "ttft_p50_ms": 290, "ttft_p99_ms": 500, "tpot_mean_ms": 12)" +
+         more + "}";
+}
+
+void is_mapped(const MeasuredRow& of) { QVERIFY2(of.unmapped.empty(), of.unmapped.c_str()); }
+void says(const MeasuredRow& of, const char* why) {
+  QVERIFY2(of.unmapped.find(why) != std::string::npos, of.unmapped.c_str());
+}
+
+}  // namespace
+
+class ServerCommandTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void commands_have_settings_data() {
+    QTest::addColumn<QByteArray>("engine");
+    QTest::addColumn<QByteArray>("command");
+    QTest::addColumn<QByteArray>("settings");
+    const auto add = [](const char* name, const char* engine, const char* command, const char* settings) {
+      QTest::newRow(name) << QByteArray(engine) << QByteArray(command) << QByteArray(settings);
+    };
+    add("vLLM", "vllm",
+        "# comment --ignored 1\nvllm serve a/b --host 0.0.0.0 -tp 4 \\\n--async-scheduling "
+        "--max-num-seqs=64 --no-enable-prefix-caching --enable-expert-parallel",
+        "async_scheduling=true enable_prefix_caching=false expert_parallel=true max_num_seqs=64 tp=4 ");
+    add("SGLang", "sglang",
+        "python3 -m sglang.launch_server --model-path a/b --tp-size 8 --dp 2 --enable-dp-attention "
+        "--context-length=100",
+        "context_len=100 dp=2 dp_attention=true tp=8 ");
+    add("TensorRT-LLM", "trtllm", "trtllm-serve a/b --tp_size 2 --enable_chunked_prefill",
+        "enable_chunked_context=true tp=2 ");
+    add("environment", "vllm", "export SWITCH=0\nvllm serve a/b", "SWITCH=0 ");
+  }
+  void commands_have_settings() {
+    QFETCH(QByteArray, engine);
+    QFETCH(QByteArray, command);
+    QFETCH(QByteArray, settings);
+    std::string text;
+    for (const auto& [name, value] : server_settings(engine.toStdString(), command.toStdString()))
+      text += name + "=" + value + " ";
+    QCOMPARE(text, settings.toStdString());
+  }
+
+  void commands_become_services() {
+    const MeasuredSet set = read_rows(
+        row("vLLM", "0.11.0", "vllm serve x -tp 2 --max-num-seqs 64 --gpu-memory-utilization 0.8") + "," +
+        row("vLLM", "0.17.1", "--max-model-len=4096") + "," +
+        row("SGLang", "0.5.3", "python3 -m sglang.launch_server --tp 2 --mem-fraction-static 0.7",
+            R"(, "max_concurrency": 8)") +
+        "," + row("TensorRT-LLM", "1.0.0", "trtllm-serve x --max_num_tokens 4096") + "," +
+        row("vLLM", "0.11.0", "vllm serve x", R"(, "sub_label": "--max-num-batched-tokens 512")"));
+    for (const MeasuredRow& of : set.rows) is_mapped(of);
+    const auto spec = [&](size_t i) { return set.rows[i].serving->spec; };
+    QCOMPARE(set.rows[0].design.parallel.tp, 2);
+    QCOMPARE(spec(0).engine.max_num_seqs, 64);
+    QCOMPARE(spec(0).gpu_memory_utilization, 0.8);
+    QCOMPARE(spec(0).source.arrivals, ArrivalKind::AllAtOnce);
+    QCOMPARE(spec(0).source.input_len, 500);
+    QVERIFY(!spec(0).engine.async_scheduling);
+    QVERIFY(spec(1).engine.async_scheduling);
+    QCOMPARE(spec(1).engine.max_model_len, 4096);
+    QCOMPARE(spec(2).engine.engine, EngineKind::Sglang);
+    QCOMPARE(spec(2).mem_fraction_static, 0.7);
+    QCOMPARE(spec(2).source.users, 8);
+    QCOMPARE(spec(3).engine.trtllm.max_num_tokens, 4096);
+    QCOMPARE(spec(4).engine.max_num_batched_tokens, 512);
+  }
+
+  void rows_with_unknown_settings_say_which() {
+    const MeasuredSet set = read_rows(row("vLLM", "0.11.0", "vllm serve x --attention-backend y") + "," +
+                                      row("SGLang", "0.5.3", "x --speculative-algorithm EAGLE") + "," +
+                                      row("MindIE", "1", "x") + "," +
+                                      row("vLLM", "0.11.0", "x", R"(, "ambiguous_copy": true)") + "," +
+                                      row("vLLM", "0.11.0", "x", R"(, "dataset": "ShareGPT")"));
+    says(set.rows[0], "attention_backend");
+    says(set.rows[1], "speculative_algorithm");
+    says(set.rows[2], "engine MindIE");
+    says(set.rows[3], "another GPU");
+    says(set.rows[4], "the lengths of the data set are missing");
+  }
+
+  // The throughput of few sequences is less than that of many, in the simulation too.
+  void effects_of_one_setting() {
+    const auto with = [](const char* throughput, const std::string& command) {
+      QByteArray text = QByteArray::fromStdString(row("vLLM", "0.11.0", command));
+      return text.replace("\"output_throughput\": 900", QByteArray("\"output_throughput\": ") + throughput)
+          .toStdString();
+    };
+    const MeasuredSet set = read_rows(with("900", "vllm serve x") + "," +
+                                      with("400", "vllm serve x --max-num-seqs 2") + "," +
+                                      with("700", "vllm serve x --max-num-seqs 1") + "," +
+                                      with("905", "vllm serve x --max-model-len 4096"));
+    const Validation v = validate_set(set, {});
+    const auto metric = std::find_if(v.metrics.begin(), v.metrics.end(),
+                                     [](const ValidatedMetric& of) { return of.name == "throughput"; });
+    QVERIFY(metric != v.metrics.end());
+    const auto effects = metric->effects();
+    QCOMPARE(effects.size(), size_t{1});  // the last one is below 3 %
+    QCOMPARE(effects.at("max_num_seqs").pairs, size_t{3});
+    QCOMPARE(effects.at("max_num_seqs").right, size_t{2});  // 1 is not faster than 2
+    QVERIFY(validation_text(v).find("sign right in 2 of 3 pairs (max_num_seqs 2 of 3)") != std::string::npos);
+    QVERIFY(validation_json(v).find("\"setting_effects\"") != std::string::npos);
+  }
+};
+
+QTEST_GUILESS_MAIN(ServerCommandTest)
+#include "server_command_test.moc"

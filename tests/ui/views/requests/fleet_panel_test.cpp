@@ -1,0 +1,165 @@
+// The pictures Fleet and Effects of the page Requests: progress, cancel, bars, table, Apply as one undo step.
+#include <QAbstractItemModelTester>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QTest>
+
+#include "explore_window.h"
+#include "offscreen.h"
+#include "report/fleet_report.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/save_menu.h"
+#include "ui/plot/table_model.h"
+#include "ui/session/page_settings.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/requests/bar_list.h"
+#include "ui/views/requests/effects_panel.h"
+#include "ui/views/requests/fleet_panel.h"
+#include "ui/views/requests/requests_page.h"
+#include "ui/views/requests/spec_editor.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+constexpr int kWait = 300'000;  // ms, on a busy machine
+
+// The page with Llama 3 8B and a service level.
+struct FleetWindow : ExploreWindow {
+  explicit FleetWindow(const char* level = "p99 ttft<1s, p99 tpot<30ms") {
+    main.resize(1280, 800);
+    session.waitForEstimate();
+    QTest::mouseClick(view().pages()->button(ExploreView::Requests), Qt::LeftButton);
+    ServiceSpec spec;
+    spec.source.requests = 100;
+    spec.source.rate = 40;
+    spec.level = std::get<ServiceLevel>(parse_service_level(level, "slo"));
+    settings().setService(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(requests().ready(), kWait);
+  }
+  RequestsPage& requests() { return static_cast<RequestsPage&>(*view().requests()); }
+  PageSettings& settings() { return *main.findChild<PageSettings*>(); }
+  void show(RequestsPage::Shown picture) {
+    QTest::mouseClick(requests().pictures()->button(picture), Qt::LeftButton);
+    QCoreApplication::processEvents();
+  }
+  void ask(AnswerPanel& panel) {
+    QTest::mouseClick(panel.startButton(), Qt::LeftButton);
+    QVERIFY(panel.working() && panel.stopButton()->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(!panel.working(), kWait);
+  }
+};
+
+}  // namespace
+
+class FleetPanelTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() { Theme::instance().setMode(Theme::Mode::Light); }
+
+  // One bar per fleet, one row per candidate, the files of the core, and the winner as one undo step.
+  void sizesAndApplies() {
+    FleetWindow w;
+    w.show(RequestsPage::Fleet);
+    FleetPanel& panel = *w.requests().fleet();
+    QVERIFY(panel.isVisible() && panel.bars()->rows() == 0);
+    QTest::keyClicks(panel.accelerators(), QStringLiteral("h100-sxm-80gb, a100-sxm-80gb"));
+    QTest::keyClicks(panel.engineGpus(), QStringLiteral("1,2"));
+    w.ask(panel);
+    QVERIFY(panel.fleet() && panel.current());
+    const FleetSearch& fleet = *panel.fleet();
+    QVERIFY(fleet.sized > 1);
+    QCOMPARE(panel.bars()->rows(), static_cast<int>(fleet.sized));
+    QCOMPARE(panel.bars()->row(0).value, *fleet.entries[0].dollars_per_hour);
+    QAbstractItemModel& table = *panel.table()->sorted()->sourceModel();
+    QCOMPARE(table.rowCount(), static_cast<int>(fleet.entries.size()));
+    const QAbstractItemModelTester tester(&table, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QVERIFY(panel.caption()->text().contains(QStringLiteral("cheapest")));
+    QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), fleet_csv(fleet));
+
+    const Design before = w.session.design();
+    const ServiceSpec spec = w.settings().pages().service;
+    const int steps = w.session.undoStack()->count();
+    QVERIFY(!panel.applyButton()->isEnabled());
+    QTest::mouseClick(panel.bars(), Qt::LeftButton, {}, panel.bars()->place(0).center().toPoint());
+    QCOMPARE(panel.bars()->selected(), 0);
+    QTest::mouseClick(panel.applyButton(), Qt::LeftButton);
+    QCOMPARE(w.session.undoStack()->count(), steps + 1);
+    QCOMPARE(w.settings().pages().service.replicas, fleet.entries[0].replicas);
+    QVERIFY(w.session.design().parallel == fleet.entries[0].candidate.design.parallel);
+    QVERIFY(!panel.current());  // the answer is for the design before
+    w.session.undoStack()->undo();
+    QVERIFY(w.session.design() == before && w.settings().pages().service == spec);
+    QVERIFY(panel.current());
+    // A double click applies as well.
+    QTest::mouseDClick(panel.bars(), Qt::LeftButton, {}, panel.bars()->place(1).center().toPoint());
+    QCOMPARE(w.settings().pages().service.replicas, fleet.entries[1].replicas);
+  }
+  // Keys select a bar, Enter applies it.
+  void keys() {
+    FleetWindow w;
+    w.show(RequestsPage::Fleet);
+    FleetPanel& panel = *w.requests().fleet();
+    panel.engineGpus()->setText(QStringLiteral("1,2"));
+    w.ask(panel);
+    panel.bars()->setFocus();
+    QTest::keyClick(panel.bars(), Qt::Key_Home);
+    QCOMPARE(panel.bars()->selected(), 0);
+    QTest::keyClick(panel.bars(), Qt::Key_Down);
+    QCOMPARE(panel.bars()->selected(), 1);
+    const int steps = w.session.undoStack()->count();
+    QTest::keyClick(panel.bars(), Qt::Key_Return);
+    QCOMPARE(w.session.undoStack()->count(), steps + 1);
+  }
+  void mistakesAndNoFleet() {
+    FleetWindow w("p99 tpot<1us");
+    w.show(RequestsPage::Fleet);
+    FleetPanel& panel = *w.requests().fleet();
+    panel.accelerators()->setText(QStringLiteral("h1000"));
+    w.ask(panel);
+    QVERIFY(!panel.fleet());
+    panel.accelerators()->clear();
+    panel.engineGpus()->setText(QStringLiteral("1"));
+    w.ask(panel);
+    QVERIFY(panel.fleet() && panel.fleet()->sized == 0);
+    QCOMPARE(panel.bars()->rows(), 0);
+    QVERIFY(panel.caption()->text().contains(QStringLiteral("No kind of engine")));
+  }
+  void cancels() {
+    FleetWindow w;
+    w.show(RequestsPage::Fleet);
+    FleetPanel& panel = *w.requests().fleet();
+    QTest::mouseClick(panel.startButton(), Qt::LeftButton);
+    QTest::mouseClick(panel.stopButton(), Qt::LeftButton);
+    QVERIFY(!panel.working() && panel.startButton()->isEnabled());
+  }
+  // Effects: the step with the largest change becomes the setting.
+  void effects() {
+    FleetWindow w;
+    w.show(RequestsPage::Effects);
+    EffectsPanel& panel = *w.requests().effects();
+    QVERIFY(panel.isVisible() && !w.requests().fleet()->isVisible());
+    w.ask(panel);
+    QVERIFY(panel.effects());
+    const SettingEffect& first = panel.effects()->effects.front();
+    QCOMPARE(panel.bars()->row(0).value, first.change);
+    QCOMPARE(panel.table()->sorted()->sourceModel()->rowCount(),
+             static_cast<int>(panel.effects()->effects.size()));
+    QCOMPARE(w.view().saveMenu()->picture().csv().toStdString(), effects_csv(*panel.effects()));
+    panel.applyRow(0);
+    QCOMPARE(first.setting->text(w.settings().pages().service), first.value);
+    QCOMPARE(first.setting->text(w.requests().editor()->spec()), first.value);
+    w.session.undoStack()->undo();
+    QCOMPARE(first.setting->text(w.settings().pages().service), first.setting->text(panel.effects()->spec));
+  }
+};
+
+QTEST_MAIN(FleetPanelTest)
+#include "fleet_panel_test.moc"
