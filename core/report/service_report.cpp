@@ -113,11 +113,6 @@ std::string role(const EngineSettings& engine) {
   return "";
 }
 
-// The pool of a replica.
-const ServicePool& pool_with(const ServiceRun& run, int64_t replica) {
-  return replica < run.pools.front().replicas ? run.pools.front() : run.pools.back();
-}
-
 bool varies(const PoolUse& use) { return use.counts.size() > 1; }
 
 // What the replicas of each kind did; nothing for a fixed number of equal ones.
@@ -340,7 +335,7 @@ std::string service_timeline(const ServiceRun& run) {
     for (const RequestSpan& span : spans.of(i))
       if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
         parts.push_back({request_span_text(span.kind), span.begin, span.end,
-                         span.kind == RequestSpanKind::Chunk ? prompt : record.replica});
+                         span.end <= prefilled ? prompt : record.replica});
     for (const Part& part : parts)
       for (const bool begin : {true, false})
         events.push_back({{"ph", begin ? "b" : "e"},

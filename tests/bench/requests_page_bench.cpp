@@ -79,6 +79,8 @@ std::shared_ptr<const ShownRun> a_million() {
   auto run = std::make_shared<ServiceRun>();
   run->design = default_design();
   run->spec.replicas = 1;
+  run->pools.resize(1);
+  run->pools[0].replicas = 1;
   const std::vector<RequestLength> lengths(kMillion, {32, 8});
   run->workload = open_loop(
       std::get<0>(arrival_times(steady_arrivals(ArrivalKind::Poisson, 2000, 0, 1), kMillion)), lengths);

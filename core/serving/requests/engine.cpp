@@ -40,9 +40,9 @@ void Engine::submit(int32_t request, int32_t replica, double now) {
   if (flying_ == 0) wake_ = std::min(wake_, now);
 }
 
-std::optional<int64_t> Engine::receive(int32_t request, int32_t replica) {
+std::optional<int64_t> Engine::reserve(int32_t request, int32_t replica) {
   Member& of = member(replica);
-  const std::optional<int64_t> tokens = of.scheduler->receive(request);
+  const std::optional<int64_t> tokens = of.scheduler->reserve(request);
   of.kept += tokens.has_value();
   return tokens;
 }

@@ -51,7 +51,7 @@ class Engine {
 
   void submit(int32_t request, int32_t replica, double now);
   // The interface of Scheduler for disaggregated serving.
-  std::optional<int64_t> receive(int32_t request, int32_t replica);
+  std::optional<int64_t> reserve(int32_t request, int32_t replica);
   void add_received(int32_t request, int32_t replica, double now);
   void release_kept(int32_t request, int32_t replica, double now);
   AnswerProgress progress(int32_t request, int32_t replica) const {

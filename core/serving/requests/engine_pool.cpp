@@ -6,7 +6,7 @@
 namespace shardscape {
 
 EnginePool::EnginePool(const PoolSetup& setup, const Workload& workload, const Workload& contents,
-                       std::span<RequestRecord> records)
+                       std::span<RequestRecord> records, EngineLog& log)
     : setup_(setup),
       workload_(&workload),
       records_(records),
@@ -14,8 +14,8 @@ EnginePool::EnginePool(const PoolSetup& setup, const Workload& workload, const W
                                                 : BlockContents()),
       replica_of_(workload.requests.size(), -1),
       assigned_(static_cast<size_t>(setup.replicas), 0),
+      log_(&log),
       in_use_(setup.replicas) {
-  log_.keep_steps = setup.keep_steps;
   const int32_t count = setup.replicas / setup.lockstep;
   engines_.reserve(static_cast<size_t>(count));
   for (int32_t k = 0; k < count; ++k) engines_.push_back(new_engine(k));
@@ -108,8 +108,8 @@ void EnginePool::change(int32_t request, const Change& change) {
 void EnginePool::submit(int32_t request, double now) {
   change(request, [&](Engine& engine, int32_t replica) { engine.submit(request, replica, now); });
 }
-std::optional<int64_t> EnginePool::receive(int32_t request) {
-  return engine_with(request).receive(request, replica_of(request));
+std::optional<int64_t> EnginePool::reserve(int32_t request) {
+  return engine_with(request).reserve(request, replica_of(request));
 }
 void EnginePool::add_received(int32_t request, double now) {
   change(request, [&](Engine& engine, int32_t replica) { engine.add_received(request, replica, now); });
@@ -125,7 +125,10 @@ AnswerProgress EnginePool::progress(int32_t request) const {
 int32_t EnginePool::run() {
   const auto [now, number] = wakes_.pop();
   Engine& engine = engines_[static_cast<size_t>(number)];
-  engine.run(now, log_);
+  const double busy = log_->busy_seconds, blocks = log_->block_seconds;
+  engine.run(now, *log_);
+  busy_seconds_ += log_->busy_seconds - busy;
+  block_seconds_ += log_->block_seconds - blocks;
   if (engine.wake() != Engine::kIdle) wakes_.push({engine.wake(), number});
   return number;
 }
@@ -151,8 +154,8 @@ PoolUse EnginePool::use(double end) const {
   out.first_replica = setup_.first_replica;
   out.replicas = setup_.replicas;
   out.replica_seconds = replica_seconds_ + in_use_ * std::max(0.0, end - last_time_);
-  out.busy_seconds = log_.busy_seconds;
-  out.mean_blocks = log_.busy_seconds > 0 ? log_.block_seconds / log_.busy_seconds : 0;
+  out.busy_seconds = busy_seconds_;
+  out.mean_blocks = busy_seconds_ > 0 ? block_seconds_ / busy_seconds_ : 0;
   out.peak_blocks = replaced_peak_;
   for (const Engine& engine : engines_) out.peak_blocks = std::max(out.peak_blocks, engine.peak_blocks());
   out.usable_blocks = engines_.front().usable_blocks();

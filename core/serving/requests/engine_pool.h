@@ -18,7 +18,6 @@ struct PoolSetup {
   int32_t first_replica = 0, replicas = 1;
   int32_t lockstep = 1;
   Router router = Router::RoundRobin;
-  bool keep_steps = true;
 };
 
 enum class EngineState : uint8_t {
@@ -32,9 +31,10 @@ enum class EngineState : uint8_t {
 // An engine has `lockstep` replicas. Engines have numbers from 0, replicas from first_replica.
 class EnginePool {
  public:
-  // All references outlive the pool. contents: of the whole prompts and answers of the requests.
+  // All references outlive the pool. Pools share the log. contents: of the whole prompts and answers of the
+  // requests.
   EnginePool(const PoolSetup& setup, const Workload& workload, const Workload& contents,
-             std::span<RequestRecord> records);
+             std::span<RequestRecord> records, EngineLog& log);
   EnginePool(const EnginePool&) = delete;
 
   const EngineSettings& settings() const { return setup_.settings; }
@@ -58,7 +58,7 @@ class EnginePool {
 
   // Of assigned requests.
   void submit(int32_t request, double now);
-  std::optional<int64_t> receive(int32_t request);
+  std::optional<int64_t> reserve(int32_t request);
   void add_received(int32_t request, double now);
   void release_kept(int32_t request, double now);
   AnswerProgress progress(int32_t request) const;
@@ -67,8 +67,7 @@ class EnginePool {
   }
 
   double wake() const { return wakes_.time(); }
-  int32_t run();  // the engine that is due; returns its number. Ended requests are in log().finished
-  EngineLog& log() { return log_; }
+  int32_t run();  // the engine that is due; returns its number. The log lists the ended requests
   void fail(int32_t engine, double now);
   // Whether a failed engine has no step in flight. It can then be replaced.
   bool stopped(int32_t engine) const;
@@ -101,9 +100,10 @@ class EnginePool {
   std::vector<int64_t> assigned_;    // requests of each replica
   size_t next_replica_ = 0;
   EventQueue wakes_;  // of engines that are not idle
-  EngineLog log_;
-  int64_t replaced_peak_ = 0;  // blocks of engines that failed
-  int32_t in_use_ = 0;         // replicas
+  EngineLog* log_;
+  double busy_seconds_ = 0, block_seconds_ = 0;  // the part of the log that is of this pool
+  int64_t replaced_peak_ = 0;                    // blocks of engines that failed
+  int32_t in_use_ = 0;                           // replicas
   double last_time_ = 0, replica_seconds_ = 0;
   std::vector<ReplicaCount> counts_;
 };

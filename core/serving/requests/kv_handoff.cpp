@@ -50,7 +50,7 @@ void KvHandoff::take_blocks(int32_t replica, double now) {
   std::deque<int32_t>& all = queue(replica);
   while (!all.empty()) {
     const int32_t request = all.front();
-    of(request).tokens = decode_->receive(request);
+    of(request).tokens = decode_->reserve(request);
     if (!of(request).tokens) return;
     all.pop_front();
     of(request).waits = false;

@@ -44,8 +44,7 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
   const EngineSettings& engine = settings(replica);
   RequestWait out;
   // SGLang receives a request at the latest after so many decode steps. A prefill batch ends the wait, too.
-  int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1
-                                                              : 0;
+  int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1 : 0;
   if (record.scheduled <= record.arrival) return out;
   out.reason = WaitReason::RunningStep;
   if (static_cast<size_t>(replica) >= decisions_.size()) return out;

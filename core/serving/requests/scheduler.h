@@ -69,10 +69,10 @@ class Scheduler {
   virtual void arrive(std::span<const int32_t> ending) = 0;
 
   // Disaggregated serving. A prefill engine keeps the blocks of an ended request until release_kept(). A
-  // decode engine takes the blocks of a prompt before its transfer: receive() returns the tokens to transfer,
+  // decode engine takes the blocks of a prompt before its transfer: reserve() returns the tokens to transfer,
   // or nothing while the blocks do not suffice. The request joins the sequences with add_received() at the
   // end of the transfer, or gives its blocks back with release_kept().
-  virtual std::optional<int64_t> receive(int32_t request) = 0;
+  virtual std::optional<int64_t> reserve(int32_t request) = 0;
   virtual void add_received(int32_t request, double now) = 0;
   virtual void release_kept(int32_t request) = 0;
   // Of a request that was added and has not ended. No step is in flight.

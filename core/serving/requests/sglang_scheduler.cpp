@@ -103,7 +103,7 @@ void SglangScheduler::make_progress() {
   drop(loser);
 }
 
-std::optional<int64_t> SglangScheduler::receive(int32_t request) {
+std::optional<int64_t> SglangScheduler::reserve(int32_t request) {
   const Request& r = workload_->requests[static_cast<size_t>(request)];
   const auto others = running_ + static_cast<int64_t>(kept_.size());
   const int64_t needed = r.prompt + std::min<int64_t>(r.output, kReservedDecode);

@@ -58,7 +58,7 @@ class SglangScheduler final : public Scheduler {
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
 
-  std::optional<int64_t> receive(int32_t request) override;
+  std::optional<int64_t> reserve(int32_t request) override;
   void add_received(int32_t request, double now) override { received_.emplace_back(request, now); }
   void release_kept(int32_t request) override;
   AnswerProgress progress(int32_t request) const override { return table_.progress(request); }

@@ -9,9 +9,8 @@ namespace shardscape {
 namespace {
 
 PoolSetup main_pool(const ServiceSetup& setup, StepClock& clock) {
-  PoolSetup out{setup.engine,    &clock,         setup.disaggregation.prefill_replicas,
-                setup.replicas,  setup.lockstep, setup.router,
-                setup.keep_steps};
+  PoolSetup out{setup.engine,   &clock,         setup.disaggregation.prefill_replicas,
+                setup.replicas, setup.lockstep, setup.router};
   if (setup.disaggregation.prefill_replicas == 0) return out;
   out.settings.role = EngineRole::Decode;
   out.settings.sglang.disable_radix_cache = true;
@@ -20,7 +19,7 @@ PoolSetup main_pool(const ServiceSetup& setup, StepClock& clock) {
 
 PoolSetup prefill_pool(const ServiceSetup& setup) {
   const Disaggregation& d = setup.disaggregation;
-  PoolSetup out{d.prefill, d.clock, 0, d.prefill_replicas, d.lockstep, setup.router, setup.keep_steps};
+  PoolSetup out{d.prefill, d.clock, 0, d.prefill_replicas, d.lockstep, setup.router};
   out.settings.role = EngineRole::Prefill;
   return out;
 }
@@ -39,12 +38,13 @@ Simulator::Simulator(const Workload& workload, const ServiceSetup& setup, StepCl
       workload_(without_hashes(workload)),
       records_(workload.requests.size()),
       turns_(workload),
-      main_(main_pool(setup, clock), workload_, workload, records_) {
+      main_(main_pool(setup, clock), workload_, workload, records_, log_) {
+  log_.keep_steps = setup.keep_steps;
   if (setup.disaggregation.prefill_replicas > 0) {
     prompts_ = workload_;
     for (Request& request : prompts_.requests) request.output = 1;
     attempts_.resize(records_.size());
-    prefill_.emplace(prefill_pool(setup), prompts_, workload, attempts_);
+    prefill_.emplace(prefill_pool(setup), prompts_, workload, attempts_, log_);
     handoff_.emplace(setup.disaggregation, setup.replicas, *prefill_, main_, attempts_, records_);
   }
   for (size_t i = 0; i < setup.failures.size(); ++i)
@@ -117,9 +117,9 @@ void Simulator::refuse(int32_t request, RequestEnd reason, double now) {
 void Simulator::run_main() {
   const double now = main_.wake();
   const int32_t engine = main_.run();
-  if (!main_.log().finished.empty()) {
-    for (const int32_t request : main_.log().finished) finish(request, now);
-    main_.log().finished.clear();
+  if (!log_.finished.empty()) {
+    for (const int32_t request : log_.finished) finish(request, now);
+    log_.finished.clear();
     scale(now);
   }
   if (disaggregated()) handoff_->blocks_freed(engine, now);
@@ -131,8 +131,8 @@ void Simulator::run_main() {
 void Simulator::run_prefill() {
   const double now = prefill_->wake();
   const int32_t engine = prefill_->run();
-  for (const int32_t request : prefill_->log().finished) handoff_->prefilled(request, now);
-  prefill_->log().finished.clear();
+  for (const int32_t request : log_.finished) handoff_->prefilled(request, now);
+  log_.finished.clear();
   if (prefill_->stopped(engine)) move_requests(*prefill_, engine, now);
 }
 
@@ -215,6 +215,7 @@ void Simulator::restart(int32_t request, double now) {
   const auto i = static_cast<size_t>(request);
   const AnswerProgress progress = main_.progress(request);
   main_.unassign(request);
+  if (log_.keep_steps) log_.preemptions.push_back({now, request, static_cast<uint32_t>(log_.steps.size())});
   RequestRecord& record = records_[i];
   RequestRecord fresh;
   fresh.arrival = record.arrival;
@@ -238,7 +239,7 @@ void Simulator::restart(int32_t request, double now) {
 
 // Adds the tokens of an attempt after a failure.
 void Simulator::merge(RequestRecord& earlier, const RequestRecord& later) {
-  main_.log().gaps.push_back({later.first_token - earlier.last_token, 1});
+  log_.gaps.push_back({later.first_token - earlier.last_token, 1});
   earlier.last_token = later.last_token;
   earlier.preemptions += later.preemptions;
   earlier.replica = later.replica;
@@ -308,67 +309,25 @@ void Simulator::count_time(double now) {
   last_time_ = now;
 }
 
-namespace {
-
-// Puts the steps of another pool between those of `log`, by their begin.
-void add_steps(EngineLog& log, const EngineLog& other) {
-  const EngineLog* const logs[] = {&log, &other};
-  std::vector<std::pair<size_t, size_t>> order;  // log, step
-  for (size_t of = 0; of < 2; ++of)
-    for (size_t step = 0; step < logs[of]->steps.size(); ++step) order.emplace_back(of, step);
-  const auto record = [&](const auto& at) -> const StepRecord& { return logs[at.first]->steps[at.second]; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto& a, const auto& b) { return record(a).begin < record(b).begin; });
-  EngineLog merged;
-  // Of the steps of each log: their numbers among all. The last number is that of all steps.
-  std::vector<uint32_t> number[2];
-  for (const auto& at : order) {
-    const std::span<const PrefillChunk> chunks = chunks_of(logs[at.first]->steps, logs[at.first]->chunks,
-                                                           at.second);
-    number[at.first].push_back(static_cast<uint32_t>(merged.steps.size()));
-    merged.steps.push_back(record(at));
-    merged.steps.back().first_chunk = static_cast<uint32_t>(merged.chunks.size());
-    merged.chunks.insert(merged.chunks.end(), chunks.begin(), chunks.end());
-  }
-  for (size_t of = 0; of < 2; ++of) {
-    number[of].push_back(static_cast<uint32_t>(order.size()));
-    for (Preemption preemption : logs[of]->preemptions) {
-      preemption.step = number[of][preemption.step];
-      merged.preemptions.push_back(preemption);
-    }
-  }
-  std::stable_sort(merged.preemptions.begin(), merged.preemptions.end(),
-                   [](const Preemption& a, const Preemption& b) { return a.step < b.step; });
-  log.steps = std::move(merged.steps);
-  log.chunks = std::move(merged.chunks);
-  log.preemptions = std::move(merged.preemptions);
-}
-
-}  // namespace
-
 RequestSimulation Simulator::results() {
   RequestSimulation out;
-  EngineLog& log = main_.log();
   if (disaggregated()) {
-    const EngineLog& prompts = prefill_->log();
-    add_steps(log, prompts);
     out.pools.push_back(prefill_->use(last_time_));
-    out.step_count = prompts.step_count;
     out.waited_for_receiver = handoff_->waited();
   }
   out.pools.push_back(main_.use(last_time_));
-  for (const PoolUse& pool : out.pools) out.busy_seconds += pool.busy_seconds;
   const PoolUse& use = out.pools.back();
   out.mean_blocks = use.mean_blocks;
   out.peak_blocks = use.peak_blocks;
   out.usable_blocks = use.usable_blocks;
   out.requests = std::move(records_);
-  out.steps = std::move(log.steps);
-  out.chunks = std::move(log.chunks);
-  out.preemptions = std::move(log.preemptions);
-  out.gaps = std::move(log.gaps);
-  out.drafts = std::move(log.drafts);
-  out.step_count += log.step_count;
+  out.steps = std::move(log_.steps);
+  out.chunks = std::move(log_.chunks);
+  out.preemptions = std::move(log_.preemptions);
+  out.gaps = std::move(log_.gaps);
+  out.drafts = std::move(log_.drafts);
+  out.step_count = log_.step_count;
+  out.busy_seconds = log_.busy_seconds;
   out.seconds = last_time_;
   out.in_system = in_system_seconds_;
   return out;

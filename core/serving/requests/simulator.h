@@ -60,6 +60,7 @@ class Simulator {
   Workload workload_, prompts_;
   std::vector<RequestRecord> records_, attempts_;  // attempts_: of the prefill replicas
   TurnQueue turns_;
+  EngineLog log_;
   EnginePool main_;
   std::optional<EnginePool> prefill_;
   std::optional<KvHandoff> handoff_;

@@ -35,7 +35,7 @@ int64_t TrtllmScheduler::cached_tokens(int32_t request) const {
   return int64_t{blocks_.hits(request, (tokens - 1) / block).rows} * block;
 }
 
-std::optional<int64_t> TrtllmScheduler::receive(int32_t request) {
+std::optional<int64_t> TrtllmScheduler::reserve(int32_t request) {
   const Request& r = table_.request(request);
   const int64_t total = int64_t{r.prompt} + r.output + table_.speculation().draft_tokens();
   const bool whole = settings_.capacity_scheduler_policy != CapacityPolicy::MaxUtilization;

@@ -358,7 +358,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
   }
 }
 
-std::optional<int64_t> VllmScheduler::receive(int32_t request) {
+std::optional<int64_t> VllmScheduler::reserve(int32_t request) {
   if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
   const int64_t tokens = workload_->requests[static_cast<size_t>(request)].prompt;
   const KvBlocks::Hits cached = hits(request, tokens);

@@ -55,7 +55,7 @@ class VllmScheduler final : public Scheduler {
   void set_end(double end) override { here().last_end = end; }
   void arrive(std::span<const int32_t> ending) override;
 
-  std::optional<int64_t> receive(int32_t request) override;
+  std::optional<int64_t> reserve(int32_t request) override;
   void add_received(int32_t request, double) override { received_.push_back(request); }
   void release_kept(int32_t request) override;
   AnswerProgress progress(int32_t request) const override;

@@ -110,6 +110,10 @@ Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const Ser
   return std::get<0>(std::move(clock));
 }
 
+const ServicePool& pool_with(const ServiceRun& run, int64_t replica) {
+  return replica < run.pools.front().replicas ? run.pools.front() : run.pools.back();
+}
+
 RequestWaits request_waits(const ServiceRun& run) {
   std::vector<EngineSettings> engines;
   for (const ServicePool& pool : run.pools) engines.push_back(pool.engine);

@@ -39,6 +39,8 @@ struct ServiceRun {
   int64_t accelerators = 0;  // of all replicas
   RunningCost cost;          // of a million output tokens; of the GPU-seconds if the replicas vary or differ
 };
+// The pool of a replica of the run.
+const ServicePool& pool_with(const ServiceRun& run, int64_t replica);
 // Why the requests of a run waited.
 RequestWaits request_waits(const ServiceRun& run);
 

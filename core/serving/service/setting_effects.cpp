@@ -50,12 +50,22 @@ double change_of(const EffectFigures& now, const EffectFigures& then) {
                    relative(now.cost.dollars.value_or(0), then.cost.dollars.value_or(0))});
 }
 
+// Whether a setting of the fleet changes this service. A failure is a part of the question.
+bool applies(const FleetSpec& fleet, std::string_view id) {
+  if (id.starts_with("fail")) return false;
+  if (id == "kv_handoff" || id == "decode_replicas" || id.starts_with("prefill_"))
+    return fleet.prefill_replicas > 0;
+  const bool scales = id == "least_replicas" || id == "requests_per_replica" || id == "start_seconds" ||
+                      id == "cool_down_seconds";
+  return !scales || fleet.least_replicas > 0;
+}
+
 // The changed services that have values in range.
 std::vector<std::pair<SettingEffect, ServiceSpec>> changes(const ServiceSpec& spec, int64_t replicas) {
   std::vector<std::pair<SettingEffect, ServiceSpec>> out;
   for (const ServiceSetting& setting : service_settings()) {
     const bool router = setting.group == SettingGroup::Fleet && replicas > 1;
-    if (setting.group != SettingGroup::Engine && !router) continue;
+    if (setting.group != SettingGroup::Engine && !(router && applies(spec.fleet, setting.id))) continue;
     for (std::string& value : setting_steps(spec, setting)) {
       ServiceSpec changed = spec;
       if (set_setting(changed, setting, value) || check_spec(changed) || changed == spec) continue;

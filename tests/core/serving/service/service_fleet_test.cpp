@@ -2,11 +2,14 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
+#include <set>
 
 #include "design/document.h"
 #include "serving/engine/kv_link.h"
 #include "serving/requests/kv_transfers.h"
 #include "serving/service/service.h"
+#include "serving/service/setting_effects.h"
+#include "serving/service/step_designs.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -135,6 +138,10 @@ class ServiceFleetTest : public QObject {
     QCOMPARE(other->pools[0].design.cluster.accelerator, std::string("a100-sxm-80gb"));
     QVERIFY(other->results.ttft.mean > same->results.ttft.mean);
     QVERIFY(other->pools[0].cache.blocks != same->pools[0].cache.blocks);
+    // A step is opened as a design of its engine.
+    const size_t first = other->simulation.steps.front().replica == 2 ? 1 : 0;
+    const auto opened = step_designs(*other, first);
+    QCOMPARE(std::get<StepDesigns>(opened).prefill->parallel.tp, int64_t{2});
     QVERIFY(!save_design(design_on("llama3-70b", 4, "a100-sxm-80gb"), file));
     QCOMPARE(place_of_problem(design, spec), std::string("prefill_design"));
     spec.fleet.prefill_design = folder.filePath("missing.json").toStdString();
@@ -166,6 +173,25 @@ class ServiceFleetTest : public QObject {
     QVERIFY(scaled->pools[0].gpu_seconds < 0.9 * fixed->pools[0].gpu_seconds);
     QVERIFY(scaled->pools[0].gpu_seconds > scaled->simulation.seconds);
     QVERIFY(*scaled->cost.dollars < *fixed->cost.dollars);
+  }
+
+  // Settings of the fleet without an effect have no step; a failure is a part of the question.
+  void effects_know_the_fleet() {
+    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    ServiceSpec spec = spec_of(5, 10);
+    const auto ids = [&] {
+      std::set<std::string> out;
+      const auto made = setting_effects(design, spec);
+      for (const SettingEffect& effect : std::get<0>(made)->effects) out.insert(effect.setting->id);
+      return out;
+    };
+    spec.replicas = 2;
+    QVERIFY(ids().contains("router") && !ids().contains("kv_handoff") &&
+            !ids().contains("requests_per_replica"));
+    spec.replicas = 0;
+    spec.fleet.prefill_replicas = spec.fleet.decode_replicas = 1;
+    QVERIFY(ids().contains("kv_handoff") && ids().contains("decode_replicas") &&
+            !ids().contains("start_seconds"));
   }
 
   void failures_send_requests_again() {
