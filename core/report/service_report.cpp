@@ -83,6 +83,12 @@ std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
   return out;
 }
 
+// Bytes on all ranks that came from lower tiers of the cache.
+Wide loaded_bytes(const ServiceRun& run) {
+  const int64_t row = run.cache.layout.full * run.cache.replica_block_bytes;
+  return Wide{run.results.loaded_tokens} * row / std::max<int64_t>(1, run.cache.row_tokens);
+}
+
 std::string cache_text(const ServiceRun& run) {
   const int64_t blocks = allocated_blocks(run.spec.engine);
   const int32_t size = cache_block_size(run.spec.engine);
@@ -129,6 +135,10 @@ std::string service_text(const ServiceRun& run) {
     for (const double share : r.acceptance_per_position) out += " " + percent(share);
     out += "\n";
   }
+  if (r.loaded_tokens > 0)
+    out += percent(r.host_hits) + " of the prompt tokens from host memory, " + percent(r.disk_hits) +
+           " from disk: " + format_bytes(loaded_bytes(run)) + " loaded, " + format_seconds(r.load_seconds) +
+           " per request on average\n";
   if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
   if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
   return out;
@@ -153,6 +163,10 @@ std::string service_json(const ServiceRun& run) {
                    {"mean_share", r.mean_cache},
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},
+                   {"host_hits", r.host_hits},
+                   {"disk_hits", r.disk_hits},
+                   {"loaded_bytes", static_cast<int64_t>(loaded_bytes(run))},
+                   {"load_seconds", r.load_seconds},
                    {"preemptions", r.preemptions}}},
                  {"speculation", speculation_json(r)},
                  {"per_million_output_tokens", running_cost_json(run.cost)}};

@@ -73,6 +73,7 @@ class Engine {
     return members_[static_cast<size_t>(replica - first_replica_)];
   }
   bool busy() const;
+  double load_end() const;  // kIdle: nothing is loaded
   int64_t running() const;
   void deliver(EngineLog& log);
   void fill(double now, EngineLog& log);

@@ -133,9 +133,9 @@ class Simulator {
     ++in_system_;
     const int32_t replica = chosen(request), number = replica / setup_.lockstep;
     Engine& engine = engines_[static_cast<size_t>(number)];
-    const bool idle = engine.wake() == Engine::kIdle;
+    const double wake = engine.wake();
     engine.submit(request, replica, now);
-    if (idle) wakes_.push({engine.wake(), number});
+    if (engine.wake() < wake) wakes_.push({engine.wake(), number});
   }
 
   // The request and all turns after it end here.
@@ -178,6 +178,8 @@ class Simulator {
   void run_engine() {
     const auto [now, number] = wakes_.pop();
     Engine& engine = engines_[static_cast<size_t>(number)];
+    // A submission has woken the engine before.
+    if (engine.wake() != now) return;
     engine.run(now, log_);
     if (engine.wake() != Engine::kIdle) wakes_.push({engine.wake(), number});
     if (log_.finished.empty()) return;

@@ -51,6 +51,8 @@ class SequenceTable {
   // The first chunk is scheduled; `cached` tokens are in the cache.
   void start(int32_t sequence, int32_t cached, double now);
   const Speculation& speculation() const { return speculation_; }
+  // Of the cached tokens, so many were in lower tiers of the cache.
+  void loaded(int32_t sequence, int32_t host, int32_t disk, double seconds);
   // Adds tokens of a sequence to a step: a chunk of its prompt, or its last token with draft tokens.
   void compute(int32_t sequence, int64_t tokens, ScheduledStep& step);
   // The sequence computes its prompt and its answer again. Tokens in flight count as part of the answer.

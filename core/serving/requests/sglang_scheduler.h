@@ -38,6 +38,10 @@ namespace shardscape {
 // or
 //    more is not cached, but is that of an earlier request in the queue, come last.
 //
+// 8. Cached prefixes in host memory or on disk are loaded layer by layer while the prefill batch runs, which
+// takes at
+//    least as long as its loads (managers/cache_controller.py, LayerDoneCounter; HiCache).
+//
 // A pipeline has one running batch for each stage; max_running_requests is divided among them.
 class SglangScheduler final : public Scheduler {
  public:
@@ -99,6 +103,7 @@ class SglangScheduler final : public Scheduler {
   const Workload* workload_;
   SequenceTable table_;
   RadixCache radix_, queued_;  // queued_: prompts of the queue, while it is sorted
+  CacheTierSettings tiers_;    // in tokens
   int64_t capacity_;           // tokens; 0: endless
   double first_ratio_, ratio_;
   int64_t most_in_batch_;

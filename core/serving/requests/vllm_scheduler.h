@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,10 @@ namespace shardscape {
 //    used again. Blocks are taken for these tokens, and for as many that the draft module computes (MTP,
 //    EAGLE). These modules need the last hidden states of the prompt, so the last cached block is computed
 //    again (v1/core/single_type_kv_cache_manager.py, use_eagle).
+// 7. Cached blocks in host memory or on disk are loaded one request after the other, while steps of other
+// sequences
+//    run (OffloadingConnector, WAITING_FOR_REMOTE_KVS). The request has its blocks, and starts when they are
+//    loaded.
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
 // token arrives. Answers end at their recorded length, so no token is computed in vain.
 //
@@ -50,6 +55,7 @@ class VllmScheduler final : public Scheduler {
 
   int64_t running() const override { return running_; }
   int64_t cached_tokens(int32_t request) const override;
+  double load_end() const override;
   CacheUse cache() const override { return {blocks_.in_use(), blocks_.peak_in_use(), blocks_.usable()}; }
 
  private:
@@ -112,7 +118,11 @@ class VllmScheduler final : public Scheduler {
   void skip_unscheduled();
   void tick(ScheduledStep& step);
   void start_waiting(double now, ScheduledStep& step, int64_t budget);
-  void start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step);
+  // Tokens of the budget that are left; nothing if no other request may start.
+  int64_t start_loaded(double now, ScheduledStep& step, int64_t budget);
+  void load(int32_t sequence, double now, const KvBlocks::Hits& hits);
+  int32_t create(int32_t request, const KvBlocks::Hits& hits);
+  void start(int32_t sequence, double now, int64_t tokens, ScheduledStep& step);
   // Blocks for the first `slots` tokens of a sequence, of which the step computes `tokens`.
   void take_blocks(int32_t sequence, int64_t tokens, int64_t slots);
   int64_t slots(const Sequence& s, int64_t tokens) const;  // of a running sequence that computes `tokens`
@@ -126,6 +136,7 @@ class VllmScheduler final : public Scheduler {
   void enter_decode(int32_t sequence);
   void leave_decode(int32_t sequence);
   void leave(int32_t sequence, int32_t private_from);
+  void discard(int32_t sequence, int32_t private_from);
 
   EngineSettings settings_;
   const Workload* workload_;
@@ -151,6 +162,12 @@ class VllmScheduler final : public Scheduler {
   int64_t walks_ = 0;
   std::vector<int32_t> prefilling_;  // in the order of their start
   std::vector<Part> parts_;          // of an exact step
+  struct Load {
+    int32_t sequence = 0;
+    double end = 0;
+  };
+  std::deque<Load> loads_;  // in the order of their ends
+  double link_free_ = 0;    // when the last one ends
   // The refused head of the waiting requests is tried again when blocks are released or prompts are cached.
   int64_t changes_ = 0;
   int32_t refused_ = -1;
