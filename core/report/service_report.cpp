@@ -169,6 +169,12 @@ Json transfers_json(const ServiceResults& results) {
           {"waited_for_blocks", results.waited_for_receiver}};
 }
 
+// Bytes on all ranks that came from lower tiers of the cache.
+Wide loaded_bytes(const ServiceRun& run) {
+  const int64_t row = run.cache.layout.full * run.cache.replica_block_bytes;
+  return Wide{run.results.loaded_tokens} * row / std::max<int64_t>(1, run.cache.row_tokens);
+}
+
 std::string cache_text(const ServicePool& pool) {
   const int64_t blocks = allocated_blocks(pool.engine);
   const int32_t size = cache_block_size(pool.engine);
@@ -219,6 +225,10 @@ std::string service_text(const ServiceRun& run) {
     out += "\n";
   }
   out += level_lines(r, promised_level(run.spec));
+  if (r.loaded_tokens > 0)
+    out += percent(r.host_hits) + " of the prompt tokens from host memory, " + percent(r.disk_hits) +
+           " from disk: " + format_bytes(loaded_bytes(run)) + " loaded, " + format_seconds(r.load_seconds) +
+           " per request on average\n";
   if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
   if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
   return out;
@@ -244,6 +254,10 @@ std::string service_json(const ServiceRun& run) {
                    {"mean_share", r.mean_cache},
                    {"peak_share", r.peak_cache},
                    {"prefix_hits", r.prefix_hits},
+                   {"host_hits", r.host_hits},
+                   {"disk_hits", r.disk_hits},
+                   {"loaded_bytes", static_cast<int64_t>(loaded_bytes(run))},
+                   {"load_seconds", r.load_seconds},
                    {"preemptions", r.preemptions}}},
                  {"speculation", speculation_json(r)},
                  {"pools", pools_json(run)},

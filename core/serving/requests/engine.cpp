@@ -77,6 +77,12 @@ int64_t Engine::running() const {
   return out;
 }
 
+double Engine::load_end() const {
+  double out = kIdle;
+  for (const Member& member : members_) out = std::min(out, member.scheduler->load_end());
+  return out;
+}
+
 int64_t Engine::peak_blocks() const {
   int64_t out = 0;
   for (const Member& member : members_) out = std::max(out, member.scheduler->cache().peak);
@@ -99,10 +105,11 @@ void Engine::run(double now, EngineLog& log) {
     const int64_t before = running();
     fill(now, log);
     if (flying_ > 0 || running() < before) continue;
-    if (keeps_blocks()) break;
+    // Requests wait for the lower tiers of the cache.
+    if (keeps_blocks() || (load_end() > now && load_end() < kIdle)) break;
     throw std::logic_error("an engine has requests and no step");
   }
-  wake_ = flying_ > 0 ? in_flight_[oldest_].end : kIdle;
+  wake_ = flying_ > 0 ? in_flight_[oldest_].end : load_end();
 }
 
 void Engine::fill(double now, EngineLog& log) {
@@ -144,7 +151,8 @@ void Engine::start_step(double now, EngineLog& log) {
   for (const Member& member : members_) {
     if (!member.scheduled) continue;
     const StepBatch batch = member.step.batch();
-    const double of = clock_->seconds(batch);
+    const double step = clock_->seconds(batch), load = member.step.load_seconds;
+    const double of = member.step.loads_overlap ? std::max(step, load) : step + load;
     seconds = std::max(seconds, of);
     busy = std::max(busy, pipeline_ ? clock_->bottleneck_seconds(batch) : of);
   }

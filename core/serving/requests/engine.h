@@ -92,6 +92,7 @@ class Engine {
   Member& member(int32_t replica) { return members_[static_cast<size_t>(replica - first_replica_)]; }
   bool busy() const;
   bool keeps_blocks() const;
+  double load_end() const;  // kIdle: nothing is loaded
   int64_t running() const;
   void deliver(EngineLog& log);
   void fill(double now, EngineLog& log);

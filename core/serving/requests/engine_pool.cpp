@@ -100,9 +100,9 @@ template <class Change>
 void EnginePool::change(int32_t request, const Change& change) {
   const int32_t replica = replica_of(request), number = engine_of(replica);
   Engine& engine = engines_[static_cast<size_t>(number)];
-  const bool idle = engine.wake() == Engine::kIdle;
+  const double before = engine.wake();
   change(engine, replica);
-  if (idle && engine.wake() != Engine::kIdle) wakes_.push({engine.wake(), number});
+  if (engine.wake() < before) wakes_.push({engine.wake(), number});
 }
 
 void EnginePool::submit(int32_t request, double now) {
@@ -125,6 +125,8 @@ AnswerProgress EnginePool::progress(int32_t request) const {
 int32_t EnginePool::run() {
   const auto [now, number] = wakes_.pop();
   Engine& engine = engines_[static_cast<size_t>(number)];
+  // A change has woken the engine before.
+  if (engine.wake() != now) return number;
   const double busy = log_->busy_seconds, blocks = log_->block_seconds;
   engine.run(now, *log_);
   busy_seconds_ += log_->busy_seconds - busy;

@@ -125,6 +125,13 @@ KvBlocks::Hits KvBlocks::hits(int32_t request, int32_t most) const {
   return out;
 }
 
+double KvBlocks::load_seconds(const Hits& hits) const {
+  double out = 0;
+  for (size_t tier = 0; tier < kCacheTiers; ++tier)
+    out += static_cast<double>(hits.tier_blocks[tier]) * tiers_.block_seconds(tier);
+  return out;
+}
+
 int64_t KvBlocks::needed(const Hits& hits, int64_t rows, bool whole, int64_t step) const {
   const int64_t all = whole ? std::max(layout_.most_blocks(rows, step, row_tokens_),
                                        hits.held + (rows - hits.rows) * layout_.full)

@@ -52,6 +52,7 @@ class KvBlocks {
     std::array<int32_t, kCacheTiers> tier_rows{};    // rows that are loaded from a lower tier
     std::array<int64_t, kCacheTiers> tier_blocks{};  // blocks that are loaded
   };
+  double load_seconds(const Hits& hits) const;  // of its rows in lower tiers
   // At most `most` rows. A row counts if all groups that read it later have it: of a window only the last
   // rows (kv_cache_coordinator.py, find_longest_cache_hit).
   Hits hits(int32_t request, int32_t most) const;

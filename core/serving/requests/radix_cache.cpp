@@ -4,7 +4,8 @@
 
 namespace shardscape {
 
-RadixCache::RadixCache(const BlockContents& contents) : contents_(&contents) {}
+RadixCache::RadixCache(const BlockContents& contents, const CacheTierSettings& tiers)
+    : contents_(&contents), tiers_(tiers) {}
 
 int32_t RadixCache::find(int32_t content) const {
   auto after = by_content_.upper_bound(content);
@@ -55,14 +56,20 @@ RadixCache::Match RadixCache::match(int32_t request, int32_t most) {
     }
     use(node);
     out.node = node;
-    out.tokens += std::min(left, length);
-    return std::min(left, length);
+    const int32_t found = std::min(left, length);
+    out.tokens += found;
+    if (const size_t level = at(node).level; level > 0)
+      out.tier_tokens[level - 1] += found;
+    else
+      out.device_node = node;
+    return found;
   });
   return out;
 }
 
 RadixCache::Match RadixCache::insert(int32_t request, int32_t tokens) {
   Match out = match(request, tokens);
+  load(out.node);
   int32_t done = 0;
   runs(request, tokens, [&](int32_t content, int32_t left) {
     const int32_t known = std::clamp(out.tokens - done, 0, left);
@@ -80,23 +87,43 @@ int32_t RadixCache::add(int32_t content, int32_t length, int32_t parent) {
   }
   const int32_t node = free_.back();
   free_.pop_back();
-  at(node) = {content, length, parent, 0, 0, clock_};
-  if (parent != kRoot) {
-    if (is_victim(at(parent))) victims_.erase({at(parent).used, parent});
-    ++at(parent).children;
-  }
+  at(node) = {content, length, parent, 0, clock_, 0, {}};
   by_content_[content] = node;
-  victims_.insert({clock_, node});
-  tokens_ += length;
-  evictable_ += length;
+  put(node, 0);
   return node;
 }
 
+void RadixCache::put(int32_t node, size_t level) {
+  Node& n = at(node);
+  n.level = static_cast<uint8_t>(level);
+  tokens_[level] += n.length;
+  if (level == 0 && n.locks == 0) evictable_ += n.length;
+  if (is_victim(n)) victims_[level].insert({n.used, node});
+  if (n.parent == kRoot) return;
+  Node& parent = at(n.parent);
+  if (is_victim(parent)) victims_[parent.level].erase({parent.used, n.parent});
+  ++parent.children[level];
+  if (is_victim(parent)) victims_[parent.level].insert({parent.used, n.parent});
+}
+
+void RadixCache::take_out(int32_t node) {
+  const Node& n = at(node);
+  const size_t level = n.level;
+  tokens_[level] -= n.length;
+  if (level == 0 && n.locks == 0) evictable_ -= n.length;
+  victims_[level].erase({n.used, node});
+  if (n.parent == kRoot) return;
+  Node& parent = at(n.parent);
+  --parent.children[level];
+  if (is_victim(parent)) victims_[parent.level].insert({parent.used, n.parent});
+}
+
 void RadixCache::use(int32_t node) {
-  const bool victim = is_victim(at(node));
-  if (victim) victims_.erase({at(node).used, node});
-  at(node).used = clock_;
-  if (victim) victims_.insert({clock_, node});
+  Node& n = at(node);
+  const bool victim = is_victim(n);
+  if (victim) victims_[n.level].erase({n.used, node});
+  n.used = clock_;
+  if (victim) victims_[n.level].insert({clock_, node});
 }
 
 void RadixCache::split(int32_t node, int32_t length) {
@@ -107,7 +134,8 @@ void RadixCache::split(int32_t node, int32_t length) {
   const int32_t start = free_.back();
   free_.pop_back();
   Node& end = at(node);
-  at(start) = {end.content, length, end.parent, 1, end.locks, end.used};
+  at(start) = {end.content, length, end.parent, end.locks, end.used, end.level, {}};
+  at(start).children[end.level] = 1;
   end.content += length;
   end.length -= length;
   end.parent = start;
@@ -115,10 +143,19 @@ void RadixCache::split(int32_t node, int32_t length) {
   by_content_[end.content] = node;
 }
 
+void RadixCache::load(int32_t node) {
+  std::vector<int32_t> path;
+  for (; node != kRoot && at(node).level > 0; node = at(node).parent) path.push_back(node);
+  for (size_t i = path.size(); i-- > 0;) {
+    take_out(path[i]);
+    put(path[i], 0);
+  }
+}
+
 void RadixCache::lock(int32_t node) {
   for (; node != kRoot; node = at(node).parent) {
     Node& n = at(node);
-    if (is_victim(n)) victims_.erase({n.used, node});
+    if (is_victim(n)) victims_[0].erase({n.used, node});
     if (n.locks++ == 0) evictable_ -= n.length;
   }
 }
@@ -128,23 +165,41 @@ void RadixCache::unlock(int32_t node) {
     Node& n = at(node);
     if (--n.locks > 0) continue;
     evictable_ += n.length;
-    if (n.children == 0) victims_.insert({n.used, node});
+    if (is_victim(n)) victims_[0].insert({n.used, node});
   }
 }
 
+void RadixCache::remove(int32_t node) {
+  // Nodes after it in lower tiers cannot be found without it.
+  for (size_t level = kLevels; level-- > 1;)
+    while (at(node).children[level] > 0) remove(victims_[level].begin()->second);
+  take_out(node);
+  by_content_.erase(at(node).content);
+  free_.push_back(node);
+}
+
+void RadixCache::evict_node(int32_t node) {
+  const int64_t length = at(node).length;
+  for (size_t level = size_t{at(node).level} + 1; level < kLevels; ++level) {
+    const int64_t room = tiers_.blocks[level - 1];
+    if (length > room) {
+      // No node may stay above the one before it.
+      while (at(node).children[level] > 0) evict_node(victims_[level].begin()->second);
+      continue;
+    }
+    while (tokens_[level] + length > room) evict_node(victims_[level].begin()->second);
+    take_out(node);
+    put(node, level);
+    return;
+  }
+  remove(node);
+}
+
 void RadixCache::evict(int64_t tokens) {
-  while (tokens > 0 && !victims_.empty()) {
-    const int32_t node = victims_.begin()->second;
-    victims_.erase(victims_.begin());
-    const Node n = at(node);
-    by_content_.erase(n.content);
-    free_.push_back(node);
-    tokens -= n.length;
-    tokens_ -= n.length;
-    evictable_ -= n.length;
-    if (n.parent == kRoot) continue;
-    --at(n.parent).children;
-    if (is_victim(at(n.parent))) victims_.insert({at(n.parent).used, n.parent});
+  while (tokens > 0 && !victims_[0].empty()) {
+    const int32_t node = victims_[0].begin()->second;
+    tokens -= at(node).length;
+    evict_node(node);
   }
 }
 
@@ -152,8 +207,9 @@ void RadixCache::clear() {
   nodes_.clear();
   free_.clear();
   by_content_.clear();
-  victims_.clear();
-  tokens_ = evictable_ = 0;
+  for (auto& victims : victims_) victims.clear();
+  tokens_ = {};
+  evictable_ = 0;
 }
 
 }  // namespace shardscape

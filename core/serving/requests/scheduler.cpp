@@ -37,6 +37,8 @@ void ScheduledStep::clear() {
   ending.clear();
   drafts.drafts = 0;
   drafts.accepted.clear();
+  load_seconds = 0;
+  loads_overlap = false;
 }
 
 int64_t ScheduledStep::decode(const Speculation& speculation, int32_t request, int64_t computed,

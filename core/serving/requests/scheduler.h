@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,10 @@ struct ScheduledStep {
   std::vector<Continued> continued;
   int64_t continued_sequences = 0;  // in `continued`
   std::vector<int32_t> ending;      // requests that get their last token
+  // Seconds of loads from lower tiers of the cache that the step waits for: before it starts, or, if loads
+  // overlap, layer by layer.
+  double load_seconds = 0;
+  bool loads_overlap = false;
   DraftCounts drafts;
 
   StepBatch batch() const {
@@ -81,6 +86,8 @@ class Scheduler {
   virtual int64_t running() const = 0;  // sequences that have started and hold cache blocks
   virtual int64_t cached_tokens(int32_t request) const = 0;  // of the prompt
   virtual CacheUse cache() const = 0;
+  // When the next load from a lower tier of the cache ends that requests wait for; infinite: none.
+  virtual double load_end() const { return std::numeric_limits<double>::infinity(); }
   // Requests that lost their blocks and wait again since this list was last emptied.
   std::vector<int32_t>& preempted() { return preempted_; }
 

@@ -70,6 +70,14 @@ AnswerProgress SequenceTable::progress(int32_t request) const {
   return {sampled_[i], records_[i].last_token};
 }
 
+void SequenceTable::loaded(int32_t sequence, int32_t host, int32_t disk, double seconds) {
+  RequestRecord& record = records_[static_cast<size_t>(at(sequence).request)];
+  if (record.preemptions > 0) return;
+  record.from_host = host;
+  record.from_disk = disk;
+  record.load_seconds = seconds;
+}
+
 void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& step) {
   Sequence& s = at(sequence);
   const bool prompt = s.prefilling();

@@ -55,6 +55,8 @@ class SequenceTable {
   // The prompt was transferred to the engine at `now`, with the first token of the answer.
   void start_received(int32_t sequence, double now);
   AnswerProgress progress(int32_t request) const;
+  // Of the cached tokens, so many were in lower tiers of the cache.
+  void loaded(int32_t sequence, int32_t host, int32_t disk, double seconds);
   // Adds tokens of a sequence to a step: a chunk of its prompt, or its last token with draft tokens.
   void compute(int32_t sequence, int64_t tokens, ScheduledStep& step);
   // The sequence computes its prompt and its answer again. Tokens in flight count as part of the answer.

@@ -59,7 +59,7 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
   ServiceResults out;
   std::vector<double> ttft, tpot, e2e, queueing, transfer, transfer_wait;
   double first = 0, last = 0;
-  int64_t input = 0, output = 0, good = 0, cached = 0;
+  int64_t input = 0, output = 0, good = 0, cached = 0, host = 0, disk = 0, loads = 0;
   for (size_t i = 0; i < simulation.requests.size(); ++i) {
     const RequestRecord& record = simulation.requests[i];
     const Request& request = workload.requests[i];
@@ -82,6 +82,10 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
     input += request.prompt;
     output += request.output;
     cached += record.cached;
+    host += record.from_host;
+    disk += record.from_disk;
+    loads += record.from_host + record.from_disk > 0;
+    out.load_seconds += record.load_seconds;
     out.preemptions += record.preemptions;
     good += !(limits.ttft && ttft.back() > *limits.ttft) && !(limits.e2e && e2e.back() > *limits.e2e) &&
             !(limits.tpot && request.output > 1 && tpot.back() > *limits.tpot);
@@ -94,7 +98,14 @@ ServiceResults service_results(const Workload& workload, const RequestSimulation
   out.input_per_second = rate(input);
   out.output_per_second = rate(output);
   out.goodput = rate(good);
-  out.prefix_hits = input > 0 ? static_cast<double>(cached) / static_cast<double>(input) : 0;
+  const auto share = [&](int64_t tokens) {
+    return input > 0 ? static_cast<double>(tokens) / static_cast<double>(input) : 0;
+  };
+  out.prefix_hits = share(cached);
+  out.host_hits = share(host);
+  out.disk_hits = share(disk);
+  out.loaded_tokens = host + disk;
+  if (loads > 0) out.load_seconds /= static_cast<double>(loads);
   if (simulation.usable_blocks > 0) {
     const auto usable = static_cast<double>(simulation.usable_blocks);
     out.mean_cache = simulation.mean_blocks / usable;

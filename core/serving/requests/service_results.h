@@ -51,7 +51,10 @@ struct ServiceResults {
   // without drafts. Share of the drafts that were accepted up to each position.
   double acceptance_length = 0;
   std::vector<double> acceptance_per_position;
-  double prefix_hits = 0;                 // share of the prompt tokens found in the cache
+  double prefix_hits = 0;               // share of the prompt tokens found in the cache, on all tiers
+  double host_hits = 0, disk_hits = 0;  // of the prompt tokens: shares that lower tiers had
+  int64_t loaded_tokens = 0;            // from lower tiers
+  double load_seconds = 0;  // mean of the requests that load, until their tokens are on the device
   double mean_cache = 0, peak_cache = 0;  // shares of the blocks in use; 0 for an endless cache
 };
 ServiceResults service_results(const Workload& workload, const RequestSimulation& simulation,

@@ -26,8 +26,9 @@ SglangScheduler::SglangScheduler(const EngineSettings& settings, const Workload&
       role_(settings.role),
       workload_(&workload),
       table_(settings, workload, records),
-      radix_(contents),
+      radix_(contents, settings.tiers),
       queued_(contents),
+      tiers_(settings.tiers),
       capacity_(settings.sglang.max_total_tokens),
       first_ratio_(std::min(1.0, kFirstRatio * settings.sglang.schedule_conservativeness *
                                      (settings.attention_dp > 1 ? kAttentionDpFactor : 1))),
@@ -249,21 +250,32 @@ bool SglangScheduler::start_first(size_t number, double now, Budget& budget, Sch
   const int32_t tokens = table_.tokens_to_compute(request);
   const Request& r = workload_->requests[static_cast<size_t>(request)];
   const RadixCache::Match match = radix_.match(request, tokens - 1);
-  radix_.lock(match.node);
+  radix_.lock(match.device_node);
   const int64_t prompt = tokens - match.tokens, answer = r.output - (tokens - r.prompt);
-  const int64_t needed = prompt + std::min<int64_t>(answer, kMostReservedAnswer) + 1;
+  const int64_t needed = match.loaded() + prompt + std::min<int64_t>(answer, kMostReservedAnswer) + 1;
   const bool fits = static_cast<double>(needed) < static_cast<double>(free_tokens()) - budget.reserved;
   const bool too_long = chunk_size_ == kNoLimit && !step.chunks.empty() && prompt >= budget.input;
   if (!fits || too_long) {
-    radix_.unlock(match.node);
+    radix_.unlock(match.device_node);
     batch.full |= !fits;
     return false;
+  }
+  if (match.loaded() > 0) {
+    radix_.load(match.node);
+    radix_.lock(match.node);
+    radix_.unlock(match.device_node);
   }
   waiting_.pop_front();
   const int32_t sequence = table_.add(request);
   if (held_.size() < table_.size()) held_.resize(table_.size());
   held_[static_cast<size_t>(sequence)] = {match.tokens, match.node, number};
   table_.start(sequence, match.tokens, now);
+  double load = 0;
+  for (size_t tier = 0; tier < kCacheTiers; ++tier)
+    load += match.tier_tokens[tier] * tiers_.block_seconds[tier];
+  table_.loaded(sequence, match.tier_tokens[0], match.tier_tokens[1], load);
+  step.load_seconds += load;
+  step.loads_overlap = true;
   ++batch.sequences;
   ++running_;
   const int64_t part = std::min(prompt, budget.chunk);

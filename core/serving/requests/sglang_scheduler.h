@@ -27,25 +27,24 @@ namespace shardscape {
 //    tokens, less the reserve: new_token_ratio times the remaining answers of the running sequences, and the
 //    whole answers of the batch. A request that does not fit stops admission until a sequence has ended.
 // 4. new_token_ratio starts at 0.7 x schedule_conservativeness (x 0.3 with data-parallel attention), and
-// falls
-//    over 600 decode steps to 0.14 of that. An idle engine resets it.
+//    falls over 600 decode steps to 0.14 of that. An idle engine resets it.
 // 5. If the next tokens of all running sequences do not fit, sequences are retracted: fewest output tokens
 //    first, then longest prompt. They join the end of the queue and compute prompt and answer again.
 //    new_token_ratio becomes the computed share of the answers that are left, with 20 more tokens each.
 //    With speculative decoding a sequence needs room for its last token, its draft tokens, and as many that
 //    the draft module computes. The room of rejected tokens is free after the step.
-// 6. The radix cache has the prompts of ended prefills, and the answers of ended requests. At least one token
-// of
-//    a prompt is computed.
+// 6. The radix cache has the prompts of ended prefills, and the answers of ended requests. At least one
+//    token of a prompt is computed.
 // 7. lpm sorts the queue by cached prefix, if at most 128 requests wait. Requests whose prefix of 32 tokens
-// or
-//    more is not cached, but is that of an earlier request in the queue, come last.
-//
+//    or more is not cached, but is that of an earlier request in the queue, come last.
 // 8. Requests that have arrived are received before a step: after a prefill batch, after
 //    scheduler_recv_interval decode steps in a row, and when nothing can run (scheduler_recv_skipper.py).
 // 9. Disaggregated serving: a decode engine takes the cache of a prompt if 512 tokens, or a shorter answer,
 //    fit in addition, and 512 tokens remain for each running and each transferred sequence. It has no radix
 //    cache (disaggregation/decode.py, DecodePreallocQueue.pop_preallocated).
+//
+// 10. Cached prefixes in host memory or on disk are loaded layer by layer while the prefill batch runs, which
+//     takes at least as long as its loads (managers/cache_controller.py, LayerDoneCounter; HiCache).
 //
 // A pipeline has one running batch for each stage; max_running_requests is divided among them.
 class SglangScheduler final : public Scheduler {
@@ -122,6 +121,7 @@ class SglangScheduler final : public Scheduler {
   const Workload* workload_;
   SequenceTable table_;
   RadixCache radix_, queued_;  // queued_: prompts of the queue, while it is sorted
+  CacheTierSettings tiers_;    // in tokens
   int64_t capacity_;           // tokens; 0: endless
   double first_ratio_, ratio_;
   int64_t most_in_batch_;

@@ -15,7 +15,8 @@ TrtllmScheduler::TrtllmScheduler(const EngineSettings& settings, const Workload&
       contents_(&contents),
       table_(settings, workload, records),
       // KvBlocks counts a block that is never used.
-      blocks_(cache_blocks(settings) > 0 ? cache_blocks(settings) + 1 : 0, contents),
+      blocks_(cache_blocks(settings) > 0 ? cache_blocks(settings) + 1 : 0, contents, settings.layout,
+              settings.trtllm.tokens_per_block, settings.tiers),
       waiting_(SchedulingPolicy::Fcfs, workload, records) {}
 
 int64_t TrtllmScheduler::free_blocks() const {
@@ -268,10 +269,14 @@ void TrtllmScheduler::start_context(const Chunk& chunk, double now, ScheduledSte
   int64_t tokens = chunk.tokens;
   if (!s.started) {
     const int32_t block = settings_.tokens_per_block;
-    const int32_t hits = blocks_.hits(s.request, (s.tokens - 1) / block).rows;
+    const KvBlocks::Hits cached = blocks_.hits(s.request, (s.tokens - 1) / block);
+    const int32_t hits = cached.rows;
     blocks_.take_hits(s.request, hits, blocks(sequence));
+    const double load = blocks_.load_seconds(cached);
+    step.load_seconds += load;
     blocks_.take(missing_blocks(sequence, s.tokens), blocks(sequence));
     table_.start(sequence, hits * block, now);
+    table_.loaded(sequence, cached.tier_rows[0] * block, cached.tier_rows[1] * block, load);
     ++running_;
     // The chunk follows the cached blocks, and ends with a block if it does not end the prompt.
     const int64_t end = s.computed + tokens;

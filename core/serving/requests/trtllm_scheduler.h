@@ -32,7 +32,10 @@ namespace shardscape {
 //    with EQUAL_PROGRESS block by block in turns. Otherwise a context waits until the budget suffices.
 //    With speculative decoding a sequence that generates counts with its last token and its draft tokens, and
 //    has blocks for them. The slots of rejected tokens are used again.
-// 6. A context gets the blocks of its whole prompt with its first chunk. Its blocks are cached when it has
+// 6. Cached blocks in host memory or on disk are copied to the device before the step starts
+// (kvCacheManager.cpp,
+//    onboardBlock; kvCacheTransferManager.cpp).
+// 7. A context gets the blocks of its whole prompt with its first chunk. Its blocks are cached when it has
 // ended.
 // 7. Disaggregated serving: the capacity scheduler decides when a generation engine takes the blocks of a
 //    prompt that will be transferred (fitting_disagg_gen_init_requests). Paused requests come first.

@@ -332,6 +332,7 @@ void VllmScheduler::leave_decode(int32_t sequence) {
 
 void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budget) {
   start_received(step, budget);
+  budget = start_loaded(now, step, budget);
   while (budget > 0 && !waiting_.empty() && running_ < settings_.max_num_seqs) {
     const int32_t request = waiting_.front();
     const bool unchanged = request == refused_ && changes_ == refused_version_;
@@ -353,7 +354,12 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
       return;
     }
     waiting_.pop();
-    start(request, now, cached.rows, part, step);
+    const int32_t sequence = create(request, cached);
+    if (blocks_.load_seconds(cached) > 0) {
+      load(sequence, now, cached);
+      continue;
+    }
+    start(sequence, now, part, step);
     budget -= part;
   }
 }
@@ -399,6 +405,7 @@ void VllmScheduler::start_received(ScheduledStep& step, int64_t& budget) {
     kept_.erase(kept);
     blocks_.publish(request, table(sequence), 0, s.prompt / settings_.block_size);
     ++changes_;
+    join(sequence);
     step.decode(speculation_, request, s.prompt - 1, 1, 1);
     s.computed = s.prompt;
     begin_answer(sequence, step);
@@ -406,6 +413,7 @@ void VllmScheduler::start_received(ScheduledStep& step, int64_t& budget) {
   }
 }
 
+// A sequence of the request, which does not run yet.
 int32_t VllmScheduler::new_sequence(int32_t request) {
   if (free_sequences_.empty()) {
     free_sequences_.push_back(static_cast<int32_t>(sequences_.size()));
@@ -422,25 +430,73 @@ int32_t VllmScheduler::new_sequence(int32_t request) {
   s.prompt = r.prompt;
   s.total = r.prompt + r.output;
   s.tokens = r.prompt + sampled_[i];
+  return sequence;
+}
+
+int32_t VllmScheduler::create(int32_t request, const KvBlocks::Hits& hits) {
+  const int32_t sequence = new_sequence(request);
+  blocks_.take_hits(request, hits.rows, table(sequence));
+  Sequence& s = at(sequence);
+  s.computed = hits.rows * settings_.block_size;
+  RequestRecord& record = records_[static_cast<size_t>(request)];
+  if (record.preemptions == 0) {
+    record.cached = s.computed;
+    record.from_host = hits.tier_rows[0] * settings_.block_size;
+    record.from_disk = hits.tier_rows[1] * settings_.block_size;
+  }
+  return sequence;
+}
+
+void VllmScheduler::load(int32_t sequence, double now, const KvBlocks::Hits& hits) {
+  link_free_ = std::max(now, link_free_) + blocks_.load_seconds(hits);
+  loads_.push_back({sequence, link_free_});
+  RequestRecord& record = records_[static_cast<size_t>(at(sequence).request)];
+  if (record.preemptions == 0) record.load_seconds = link_free_ - now;
+}
+
+double VllmScheduler::load_end() const {
+  return loads_.empty() ? std::numeric_limits<double>::infinity() : loads_.front().end;
+}
+
+int64_t VllmScheduler::start_loaded(double now, ScheduledStep& step, int64_t budget) {
+  while (!loads_.empty() && loads_.front().end <= now && budget > 0 && running_ < settings_.max_num_seqs) {
+    const int32_t sequence = loads_.front().sequence;
+    const Sequence& s = at(sequence);
+    int64_t part = chunk(s.tokens - s.computed);
+    if (!settings_.enable_chunked_prefill && part > budget) return 0;
+    part = std::min(part, budget);
+    if (!blocks_.has_free(missing(sequence, s.computed + part))) {
+      // Requests that wait for their loads can hold the blocks of each other. The last one loads again.
+      if (running_ > 0 || loads_.size() == 1) return 0;
+      const int32_t last = loads_.back().sequence;
+      loads_.pop_back();
+      waiting_.put_back(at(last).request);
+      discard(last, std::numeric_limits<int32_t>::max());
+      continue;
+    }
+    loads_.pop_front();
+    start(sequence, now, part, step);
+    budget -= part;
+  }
+  return budget;
+}
+
+void VllmScheduler::join(int32_t sequence) {
+  Sequence& s = at(sequence);
   s.order = started_++;
   s.before = last_;
   (last_ < 0 ? first_ : at(last_).after) = sequence;
   last_ = sequence;
   ++running_;
-  sequence_of_[i] = sequence;
-  return sequence;
+  sequence_of_[static_cast<size_t>(s.request)] = sequence;
 }
 
-void VllmScheduler::start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step) {
-  const int32_t sequence = new_sequence(request);
+// The first chunk of a request.
+void VllmScheduler::start(int32_t sequence, double now, int64_t tokens, ScheduledStep& step) {
+  join(sequence);
   Sequence& s = at(sequence);
-  blocks_.take_hits(request, static_cast<int32_t>(hits), table(sequence));
-  s.computed = static_cast<int32_t>(hits * settings_.block_size);
-  RequestRecord& record = records_[static_cast<size_t>(request)];
-  if (record.preemptions == 0) {
-    record.scheduled = now;
-    record.cached = s.computed;
-  }
+  RequestRecord& record = records_[static_cast<size_t>(s.request)];
+  if (record.preemptions == 0) record.scheduled = now;
   prefilling_.push_back(sequence);
   take_blocks(sequence, tokens, s.computed + tokens);
   prefill(sequence, tokens, step);
@@ -496,12 +552,18 @@ void VllmScheduler::finish(int32_t request) {
 }
 
 void VllmScheduler::leave(int32_t sequence, int32_t private_from) {
-  Sequence& s = at(sequence);
-  blocks_.release(table(sequence), private_from);
-  ++changes_;
+  const Sequence& s = at(sequence);
   (s.before < 0 ? first_ : at(s.before).after) = s.after;
   (s.after < 0 ? last_ : at(s.after).before) = s.before;
   --running_;
+  discard(sequence, private_from);
+}
+
+// Frees a sequence that is not among the running ones.
+void VllmScheduler::discard(int32_t sequence, int32_t private_from) {
+  Sequence& s = at(sequence);
+  blocks_.release(table(sequence), private_from);
+  ++changes_;
   sequence_of_[static_cast<size_t>(s.request)] = -1;
   s.request = -1;
   s.order = -1;

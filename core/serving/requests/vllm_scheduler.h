@@ -35,6 +35,9 @@ namespace shardscape {
 //    shorten. The request then starts with its last prompt token, whose logits give the first token of the
 //    answer, in a step like that of a decode sequence (_update_waiting_for_remote_kv; NixlConnector). While
 //    preempted requests wait, no blocks are taken for transfers.
+// 9. Cached blocks in host memory or on disk are loaded one request after the other, while steps of other
+//    sequences run (OffloadingConnector, WAITING_FOR_REMOTE_KVS). The request has its blocks, and starts when
+//    they are loaded.
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
 // token arrives. Answers end at their recorded length, so no token is computed in vain.
 //
@@ -62,6 +65,7 @@ class VllmScheduler final : public Scheduler {
 
   int64_t running() const override { return running_; }
   int64_t cached_tokens(int32_t request) const override;
+  double load_end() const override;
   CacheUse cache() const override { return {blocks_.in_use(), blocks_.peak_in_use(), blocks_.usable()}; }
 
  private:
@@ -124,9 +128,15 @@ class VllmScheduler final : public Scheduler {
   void skip_unscheduled();
   void tick(ScheduledStep& step);
   void start_waiting(double now, ScheduledStep& step, int64_t budget);
-  void start(int32_t request, double now, int64_t hits, int64_t tokens, ScheduledStep& step);
   void start_received(ScheduledStep& step, int64_t& budget);
+  // Tokens of the budget that are left; nothing if no other request may start.
+  int64_t start_loaded(double now, ScheduledStep& step, int64_t budget);
+  void load(int32_t sequence, double now, const KvBlocks::Hits& hits);
   int32_t new_sequence(int32_t request);
+  // A sequence with the cached blocks of its request, which does not run yet.
+  int32_t create(int32_t request, const KvBlocks::Hits& hits);
+  void join(int32_t sequence);  // the running ones
+  void start(int32_t sequence, double now, int64_t tokens, ScheduledStep& step);
   void begin_answer(int32_t sequence, ScheduledStep& step);
   // Blocks for the first `slots` tokens of a sequence, of which the step computes `tokens`.
   void take_blocks(int32_t sequence, int64_t tokens, int64_t slots);
@@ -141,6 +151,7 @@ class VllmScheduler final : public Scheduler {
   void enter_decode(int32_t sequence);
   void leave_decode(int32_t sequence);
   void leave(int32_t sequence, int32_t private_from);
+  void discard(int32_t sequence, int32_t private_from);
 
   EngineSettings settings_;
   const Workload* workload_;
@@ -168,6 +179,12 @@ class VllmScheduler final : public Scheduler {
   std::vector<Part> parts_;                  // of an exact step
   std::map<int32_t, KvBlocks::Table> kept_;  // blocks of requests whose prompt is or will be transferred
   std::deque<int32_t> received_;             // requests with such blocks that wait for their start
+  struct Load {
+    int32_t sequence = 0;
+    double end = 0;
+  };
+  std::deque<Load> loads_;  // in the order of their ends
+  double link_free_ = 0;    // when the last one ends
   // The refused head of the waiting requests is tried again when blocks are released or prompts are cached.
   int64_t changes_ = 0;
   int32_t refused_ = -1;

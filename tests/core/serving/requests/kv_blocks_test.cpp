@@ -225,6 +225,55 @@ class KvBlocksTest : public QObject {
     }
   }
 
+  // The device evicts to the host, the host to the disk, the least recently evicted first.
+  void evicted_blocks_move_down_the_tiers() {
+    KvTiers tiers({{3, 2}, {1, 10}}, 100);
+    const auto places = [&] {
+      QList<int> out;
+      for (int32_t content = 0; content < 7; ++content) out << tiers.find(content);
+      return out;
+    };
+    for (int32_t content = 0; content < 5; ++content) tiers.insert(content, 1);
+    QCOMPARE(places(), (QList<int>{1, 1, 0, 0, 0, -1, -1}));
+    tiers.insert(0, 1);  // evicted from the device again
+    QCOMPARE(places(), (QList<int>{0, 1, 1, 0, 0, -1, -1}));
+    tiers.insert(-1, 2);  // two blocks that nobody asks for
+    QCOMPARE(places(), (QList<int>{0, -1, -1, 1, 1, -1, -1}));
+    QCOMPARE(tiers.in_use(CacheTier::Host), int64_t{3});
+    QCOMPARE(tiers.in_use(CacheTier::Disk), int64_t{2});
+    tiers.remove(3);
+    QCOMPARE(tiers.in_use(CacheTier::Disk), int64_t{1});
+    tiers.insert(5, 4);  // larger than both
+    QCOMPARE(places(), (QList<int>{0, -1, -1, -1, 1, -1, -1}));
+  }
+
+  // Two prompts of three blocks share a device of three. The second evicts the first to the host.
+  void hits_in_the_host_take_new_blocks() {
+    Workload w = workload({request(0, 12, 1), request(0, 12, 1), request(0, 12, 1)});
+    w.tokens_per_hash = 4;
+    add_hashes(w, 0, {1, 2, 3});
+    add_hashes(w, 1, {4, 5, 6});
+    add_hashes(w, 2, {1, 2, 3});
+    const BlockContents all(w, 4);
+    KvBlocks pool(4, all, {}, 4, {{4, 0}, {0.5, 0}});
+    KvBlocks::Table a = admitted(pool, 0, 3, 3);
+    pool.release(a, 3);
+    KvBlocks::Table b = admitted(pool, 1, 3, 3);
+    QCOMPARE(pool.tiers().in_use(CacheTier::Host), int64_t{3});
+    pool.release(b, 3);
+    const KvBlocks::Hits hits = pool.hits(2, 3);
+    QCOMPARE(hits.rows, 3);
+    QCOMPARE(hits.held, int64_t{0});
+    QCOMPARE(hits.tier_rows[0], 3);
+    QCOMPARE(pool.load_seconds(hits), 1.5);
+    QCOMPARE(pool.needed(hits, 3, true, 100), int64_t{3});
+    KvBlocks::Table c;
+    pool.take_hits(2, 3, c);
+    QCOMPARE(pool.in_use(), int64_t{3});
+    QCOMPARE(pool.hits(1, 3).tier_rows[0], 3);  // they have changed places
+    QCOMPARE(pool.tiers().in_use(CacheTier::Host), int64_t{3});
+  }
+
   // Rows of 4 tokens, a window of 8 tokens: a prefix needs its last two rows in the window.
   void a_prefix_needs_the_last_rows_of_a_window() {
     Workload w = workload({request(0, 32, 1), request(0, 32, 1), request(0, 20, 1)});

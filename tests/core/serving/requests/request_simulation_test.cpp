@@ -249,6 +249,45 @@ class RequestSimulationTest : public QObject {
     QVERIFY(totals.refused == 0 && totals.preemptions > 20 && totals.cached > 10000);
   }
 
+  // Lower tiers of the cache: every request ends, no tier is overfull, and loads are a part of the hits. An
+  // endless device never evicts, so the tiers change nothing.
+  void tiers_of_the_cache_keep_the_properties_data() {
+    QTest::addColumn<int>("engine");
+    for (int engine = 0; engine < 3; ++engine)
+      QTest::addRow("%s", engine_name(static_cast<EngineKind>(engine))) << engine;
+  }
+  void tiers_of_the_cache_keep_the_properties() {
+    QFETCH(int, engine);
+    Totals totals;
+    int64_t host = 0, disk = 0;
+    for (uint64_t seed = 0; seed < 400; ++seed) {
+      RequestCase c = random_case(seed);
+      use_engine(c, static_cast<EngineKind>(engine), seed);
+      ServiceSetup setup = setup_of(c, seed);
+      setup.engine.tiers = {{20 * static_cast<int64_t>(seed % 7), 30 * static_cast<int64_t>(seed % 5)},
+                            {1e-3, 3e-3}};
+      LinearClock clock;
+      const RequestSimulation r = run(c.workload, setup, clock);
+      const QString found = broken_property(c, setup, r, totals);
+      QVERIFY2(found.isEmpty(), qPrintable(QString("seed %1: %2").arg(seed).arg(found)));
+      for (const RequestRecord& record : r.requests) {
+        host += record.from_host;
+        disk += record.from_disk;
+        QVERIFY(record.from_host + record.from_disk <= record.cached);
+        QCOMPARE(record.load_seconds > 0, record.from_host + record.from_disk > 0);
+        QVERIFY(engine != 0 || record.scheduled >= record.arrival + record.load_seconds - 1e-9);
+      }
+      EngineSettings& s = setup.engine;
+      s.num_gpu_blocks = s.sglang.max_total_tokens = s.trtllm.max_tokens = 0;
+      const RequestSimulation with = run(c.workload, setup, clock);
+      s.tiers = {};
+      const RequestSimulation without = run(c.workload, setup, clock);
+      for (size_t i = 0; i < with.requests.size(); ++i)
+        QVERIFY(with.requests[i].last_token == without.requests[i].last_token);
+    }
+    QVERIFY2(host > 1000 && disk > 1000, qPrintable(QString("%1 %2").arg(host).arg(disk)));
+  }
+
   // A token needs its whole prompt: with chunks of `budget`, at least so many steps before it.
   void no_token_comes_before_its_prompt() {
     for (uint64_t seed = 0; seed < 100; ++seed) {
