@@ -156,18 +156,21 @@ void TrtllmScheduler::choose_without_eviction() {
   if (contexts == 0 || (fixed && !chosen_.empty())) return;
   if (!fixed) collect_contexts();
   const bool equal = settings_.context_chunking_policy == ChunkingPolicy::EqualProgress;
-  for (const int32_t sequence : active_) {
-    const Sequence& s = table_.at(sequence);
-    if (!s.prefilling()) continue;
-    // Later contexts get no part of this step.
-    if (budget <= 0 && !equal) return;
-    if (!fixed && waits_for_context(sequence)) continue;
-    const int64_t blocks = missing_blocks(sequence, s.total + drafted);
-    if (chosen_.size() >= most_active_ || blocks > left) return;
-    chosen_.push_back(sequence);
-    left -= blocks;
-    budget -= s.tokens - s.computed;
-  }
+  // A context that was skipped can be older than one that has started. It must not hold up the blocks that the
+  // other one has.
+  for (const bool started : {true, false})
+    for (const int32_t sequence : active_) {
+      const Sequence& s = table_.at(sequence);
+      if (!s.prefilling() || s.started != started) continue;
+      // Later contexts get no part of this step.
+      if (budget <= 0 && !equal) return;
+      if (!fixed && waits_for_context(sequence)) continue;
+      const int64_t blocks = missing_blocks(sequence, s.total + drafted);
+      if (chosen_.size() >= most_active_ || blocks > left) return;
+      chosen_.push_back(sequence);
+      left -= blocks;
+      budget -= s.tokens - s.computed;
+    }
 }
 
 void TrtllmScheduler::choose_with_pauses() {
