@@ -121,8 +121,8 @@ struct EngineSettings {
   int32_t pipeline_stages = 1;  // as many steps are in flight
   int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together
   EngineRole role = EngineRole::Combined;
-  CacheLayout layout;           // of vLLM's cache; block_size is the tokens of a row
-  CacheTierSettings tiers;      // sizes in cache blocks; of SGLang in tokens
+  CacheLayout layout;       // of vLLM's cache; block_size is the tokens of a row
+  CacheTierSettings tiers;  // sizes in cache blocks; of SGLang in tokens
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 

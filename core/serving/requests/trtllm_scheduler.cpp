@@ -156,8 +156,8 @@ void TrtllmScheduler::choose_without_eviction() {
   if (contexts == 0 || (fixed && !chosen_.empty())) return;
   if (!fixed) collect_contexts();
   const bool equal = settings_.context_chunking_policy == ChunkingPolicy::EqualProgress;
-  // A context that was skipped can be older than one that has started. It must not hold up the blocks that the
-  // other one has.
+  // A context that was skipped can be older than one that has started. It must not hold up the blocks that
+  // the other one has.
   for (const bool started : {true, false})
     for (const int32_t sequence : active_) {
       const Sequence& s = table_.at(sequence);

@@ -31,7 +31,7 @@ class PinnedRuns : public QObject {
   void show(const ServiceSpec& spec);   // the settings of the page; computes what lacks
   void sweep(const ServiceSpec& spec);  // also the sweeps
   void stop();
-  void forget();  // drops all results
+  void forget();                  // drops all results
   std::vector<Item> all() const;  // in the order of the pinned designs
   bool ready() const;             // every pinned design has its run or its problem
   bool sweeping() const { return working_ && sweeps_; }

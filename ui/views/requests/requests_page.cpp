@@ -388,6 +388,14 @@ void RequestsPage::showEvent(QShowEvent* event) {
   explain();
 }
 
+// A hidden page computes nothing: the run that it shows stays, with what is selected in it.
+void RequestsPage::hideEvent(QHideEvent* event) {
+  ViewPage::hideEvent(event);
+  if (!working_) return;
+  job_.stop();
+  working_ = false;
+}
+
 void RequestsPage::resizeEvent(QResizeEvent* event) {
   ViewPage::resizeEvent(event);
   QMetaObject::invokeMethod(this, &RequestsPage::fitTable, Qt::QueuedConnection);
