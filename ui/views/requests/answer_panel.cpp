@@ -161,7 +161,7 @@ void AnswerPanel::showState() {
   setDimmed(table_, any() && !is_current);
   table_->setVisible(any());
   caption_->setText(working_ ? of_ > 0 ? tr("Computing: %1 of %2").arg(done_).arg(of_) : tr("Computing…")
-                    : !any() ? QString()
+                    : !any() ? start_->toolTip()
                     : !is_current ? tr("The answer is for an earlier design or earlier settings.")
                                   : summary());
 }

@@ -37,18 +37,18 @@ FleetPanel::FleetPanel(Session* session, PageSettings* pages, QWidget* parent)
            tr("Cost of fleets")},
           session, pages, parent),
       model_(new FleetModel(this)) {
-  const auto field = [&](const char* name, const QString& label, const QString& hint) {
+  const auto field = [&](const char* name, const QString& label, const QString& hint, int width) {
     auto* line = new QLineEdit(this);
     line->setObjectName(QString::fromLatin1(name));
     line->setAccessibleName(label);
     line->setPlaceholderText(hint);
     line->setToolTip(label);
+    line->setMinimumWidth(width);
     return line;
   };
   accelerators_ = field("fleet_accelerators", tr("Accelerators, separated by commas"),
-                        tr("accelerators: that of the design"));
-  engine_gpus_ = field("fleet_gpus", tr("GPUs of an engine, such as 1,2,4,8"),
-                       tr("GPUs of an engine: usual"));
+                        tr("Accelerator of the design"), 190);
+  engine_gpus_ = field("fleet_gpus", tr("GPUs of an engine, such as 1,2,4,8"), tr("Usual GPUs"), 100);
   tools()->insertWidget(0, accelerators_, 2);
   tools()->insertWidget(1, engine_gpus_, 1);
   setTable(model_);

@@ -288,6 +288,9 @@ void RequestsPage::showState() {
   results_->setVisible(!answer());
   fleet_->setVisible(answer() == fleet_);
   effects_->setVisible(answer() == effects_);
+  sweep_button_->setVisible(!answer());
+  pin_button_->setVisible(!answer());
+  steps_button_->setVisible(switch_->current() == Timeline && shown_);
   if (answer()) return;
   const bool load = switch_->current() == Load, late = working_ && !dim_delay_.isActive();
   const bool any = load ? sweep_ != nullptr : shown_ != nullptr;
@@ -312,7 +315,6 @@ void RequestsPage::showState() {
   setDimmed(figures_, shown_ && (late || stopped_ || refused_ || editor_->refused()));
   sweep_button_->setText(sweep_ && !sweepIsOf(input()) ? tr("Sweep again") : tr("Sweep the rate"));
   sweep_button_->setEnabled(!sweeping_ && !editor_->refused());
-  steps_button_->setVisible(switch_->current() == Timeline && shown_);
   showStop(late);
   caption_->setText(caption());
   fitTable();
