@@ -173,7 +173,8 @@ class StepBundleTest : public QObject {
     QVERIFY(near(whole[0].attention_ops, own[0].attention_ops, 1e-9));
     const auto run = run_of(design);
     std::map<int64_t, Work> steps = work_of(window_of(*run, ":")->stage(0, false));
-    for (const WindowStep& step : window_of(*run, ":")->steps())
+    const auto window = window_of(*run, ":");
+    for (const WindowStep& step : window->steps())
       if (step.prefill_tokens > 0) QCOMPARE(steps[step.number].nodes, whole[0].nodes);
   }
 

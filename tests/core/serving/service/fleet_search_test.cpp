@@ -146,7 +146,8 @@ class FleetSearchTest : public QObject {
     std::vector<FleetCandidate> list{candidate("h100-sxm-80gb", 4, spec),
                                      candidate("h100-sxm-80gb", 2, spec)};
     list[1].design.parallel.pp = 2;
-    for (const FleetEntry& entry : searched(list, spec)->entries) QVERIFY(entry.end != FleetEnd::Dominated);
+    const auto search = searched(list, spec);
+    for (const FleetEntry& entry : search->entries) QVERIFY(entry.end != FleetEnd::Dominated);
   }
   void problems() {
     const ServiceSpec open;

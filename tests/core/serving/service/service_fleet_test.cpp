@@ -153,8 +153,8 @@ class ServiceFleetTest : public QObject {
     spec.source.input_len = 4000;
     spec.fleet.prefill_replicas = spec.fleet.decode_replicas = 1;
     spec.fleet.prefill_step_tokens = 500;
-    for (const StepRecord& step : run_of(design_on("llama3-8b", 1, "h200-sxm-141gb"), spec)->simulation.steps)
-      QVERIFY(step.prefill_tokens <= 500);
+    const auto other = run_of(design_on("llama3-8b", 1, "h200-sxm-141gb"), spec);
+    for (const StepRecord& step : other->simulation.steps) QVERIFY(step.prefill_tokens <= 500);
   }
 
   // Fewer GPU-seconds and dollars than a fixed number of replicas; and never fewer than the least number.
