@@ -154,11 +154,12 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
         const bool named = entry.is_object() && entry.contains("design") &&
                            entry.value("name", json()).is_string();
         auto design = design_from_json(named ? entry["design"].dump(1) : "", place);
-        if (auto* problem = std::get_if<Problem>(&design))
+        if (auto* problem = std::get_if<Problem>(&design)) {
           study.lost = std::move(*problem);
-        else
-          study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
-        if (named && entry.contains(kRequests) && std::holds_alternative<Design>(design))
+          continue;
+        }
+        study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
+        if (entry.contains(kRequests))
           read_service(entry[kRequests], place, study.compared.back().service.emplace(), study.lost);
       }
   }

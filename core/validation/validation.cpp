@@ -83,6 +83,7 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
 
 std::vector<double> abs_errors(const std::vector<ValidatedRow>& rows) {
   std::vector<double> out;
+  out.reserve(rows.size());
   for (const ValidatedRow& row : rows) out.push_back(std::abs(row.error_percent()));
   return out;
 }
@@ -100,6 +101,7 @@ std::vector<CellErrors> ValidatedMetric::cells() const {
     of.mean_abs_error_percent += std::abs(row.error_percent());
   }
   std::vector<CellErrors> out;
+  out.reserve(sums.size());
   for (auto& [cell, sum] : sums)
     out.push_back({cell, sum.rows, sum.mean_abs_error_percent / static_cast<double>(sum.rows)});
   std::stable_sort(out.begin(), out.end(), [](const CellErrors& a, const CellErrors& b) {
