@@ -124,7 +124,7 @@ Command serve_command() {
       {"--rates", 0, FlagKind::Value, "R,R,...|auto",
        "Latency against load: one simulation per rate, in requests per second. auto "
        "selects a dozen rates up to beyond the throughput of the service, and more near "
-       "the largest rate whose 99th percentiles keep the limits.",
+       "the largest rate that keeps the service level.",
        ""},
       {"--effects", 0, FlagKind::Switch, "",
        "The effect of each setting of the engine: one simulation for one step up and "

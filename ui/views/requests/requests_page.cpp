@@ -108,7 +108,7 @@ QWidget* RequestsPage::makeTools() {
   sweep_button_->setObjectName(QStringLiteral("sweep_rates"));
   sweep_button_->setToolTip(
       tr("Simulates a dozen rates, from a tenth of the throughput to beyond it, and finds the largest rate "
-         "whose 99th percentiles keep the limits"));
+         "that keeps the service level"));
   line->addWidget(sweep_button_);
   steps_button_ = new QPushButton(tr("Export steps…"), tools);
   steps_button_->setObjectName(QStringLiteral("export_steps"));
@@ -329,8 +329,7 @@ QString RequestsPage::kneeWords() const {
   if (sweep_->knee)
     out = *sweep_->knee + 1 == sweep_->points.size()
               ? tr("All rates up to %1 requests/s keep the limits.").arg(rate_of(*sweep_))
-              : tr("%1 requests/s is the largest rate whose 99th percentiles keep the limits.")
-                    .arg(rate_of(*sweep_));
+              : tr("%1 requests/s is the largest rate that keeps the limits.").arg(rate_of(*sweep_));
   QStringList pinned;
   for (const RateChart::Other& other : rates_->others())
     pinned << Comparisons::letter(other.member) + u' ' + rate_of(*other.sweep);
