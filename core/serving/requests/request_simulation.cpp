@@ -88,17 +88,13 @@ std::optional<Problem> check(const Workload& workload, const ServiceSetup& setup
 
 }  // namespace
 
-std::span<const PrefillChunk> chunks_of(std::span<const StepRecord> steps,
-                                        std::span<const PrefillChunk> chunks, size_t step) {
-  const size_t first = steps[step].first_chunk;
-  const size_t end = step + 1 < steps.size() ? steps[step + 1].first_chunk : chunks.size();
-  return chunks.subspan(first, end - first);
-}
-
 StepBatch batch_of(const RequestSimulation& simulation, size_t step) {
   const StepRecord& of = simulation.steps.at(step);
-  return {of.decode_sequences, of.decode_context, chunks_of(simulation.steps, simulation.chunks, step),
-          of.sampled, of.draft_tokens};
+  const size_t end = step + 1 < simulation.steps.size() ? simulation.steps[step + 1].first_chunk
+                                                        : simulation.chunks.size();
+  return {of.decode_sequences, of.decode_context,
+          std::span(simulation.chunks).subspan(of.first_chunk, end - of.first_chunk), of.sampled,
+          of.draft_tokens};
 }
 
 Result<RequestSimulation> simulate_requests(const Workload& workload, const ServiceSetup& setup,

@@ -104,9 +104,6 @@ struct RequestSimulation {
   int64_t waited_for_receiver = 0;  // transfers that waited for blocks of a decode replica
 };
 
-// The chunks of a step, from those of all steps.
-std::span<const PrefillChunk> chunks_of(std::span<const StepRecord> steps,
-                                        std::span<const PrefillChunk> chunks, size_t step);
 // The sequences of a step that was kept. The chunks belong to the simulation.
 StepBatch batch_of(const RequestSimulation& simulation, size_t step);
 

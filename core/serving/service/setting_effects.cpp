@@ -82,9 +82,10 @@ std::vector<std::pair<SettingEffect, ServiceSpec>> changes(const ServiceSpec& sp
 
 std::vector<std::string> setting_steps(const ServiceSpec& spec, const ServiceSetting& setting) {
   const std::string now = setting.text(spec);
-  if (check_engine(spec, setting) || std::string_view(setting.id) == "engine" ||
-      std::string_view(setting.id) == "replicas")
-    return {};
+  const std::string_view id = setting.id;
+  // Nobody knows which drafts a model would accept before it has them.
+  const bool drafts = id == "speculative_method" && now == "none";
+  if (check_engine(spec, setting) || drafts || id == "engine" || id == "replicas") return {};
   std::vector<std::string> out;
   switch (setting.kind) {
     case SettingKind::Whole: {
