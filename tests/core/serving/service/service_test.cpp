@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "report/service_report.h"
 #include "serving/service/service.h"
 #include "support/designs.h"
 
@@ -89,6 +90,22 @@ class ServiceTest : public QObject {
     double sum = 0;
     for (const StepRecord& step : run->simulation.steps) sum += step.seconds;
     QVERIFY(std::abs(sum / run->results.e2e.mean - 1) < 1e-9);
+  }
+  // Preemptions, drafts and two replicas included.
+  void figures_need_no_steps() {
+    ServiceSpec spec;
+    spec.source.requests = 60;
+    spec.source.rate = 100;
+    spec.engine.num_gpu_blocks = 200;
+    spec.engine.speculation.method = SpeculativeMethod::Ngram;
+    const Design design = design_on("llama3-8b", 1, 2);
+    const auto kept = run_of(design, spec);
+    const auto counted = std::get<0>(run_service(design, spec, {}, {}, RunSteps::Counted));
+    QVERIFY(!kept->simulation.steps.empty() && !kept->simulation.preemptions.empty());
+    QVERIFY(counted->simulation.steps.empty() && counted->simulation.chunks.empty());
+    QVERIFY(counted->simulation.preemptions.empty());
+    QCOMPARE(service_json(*counted), service_json(*kept));
+    QCOMPARE(service_text(*counted), service_text(*kept));
   }
   // The cache is what the memory leaves, unless the blocks are given.
   void blocks_follow_from_memory() {
