@@ -81,6 +81,7 @@ void SequenceTable::loaded(int32_t sequence, int32_t host, int32_t disk, double 
 void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& step) {
   Sequence& s = at(sequence);
   const bool prompt = s.prefilling();
+  const int32_t before = s.computed, sampled = s.sampled();
   if (prompt) {
     step.chunks.push_back({tokens, s.computed, s.request});
     step.prefill_tokens += tokens;
@@ -90,7 +91,9 @@ void SequenceTable::compute(int32_t sequence, int64_t tokens, ScheduledStep& ste
   }
   s.computed += static_cast<int32_t>(tokens);
   ++s.in_flight;
-  parts_.push_back({sequence, s.computed, s.life, prompt});
+  const int32_t yield = s.sampled() - sampled;
+  s.arriving += yield;
+  parts_.push_back({sequence, s.computed, s.life, before, yield, prompt});
   if (s.prefilling()) return;
   if (s.sampled() == 1)
     step.first.push_back(s.request);
@@ -106,7 +109,7 @@ void SequenceTable::preempt(int32_t sequence) {
   records_[i].last_token = s.last;
   sampled_[i] = s.sampled();
   s.tokens = s.prompt + sampled_[i];
-  s.computed = s.in_flight = 0;
+  s.computed = s.in_flight = s.arriving = 0;
   s.started = false;
   s.life = ++lives_;
 }
@@ -128,7 +131,10 @@ std::span<const SequenceTable::Part> SequenceTable::arrive() {
   arrived_ = std::move(flights_.front());
   flights_.pop_front();
   std::erase_if(arrived_, [&](const Part& part) { return at(part.sequence).life != part.life; });
-  for (const Part& part : arrived_) --at(part.sequence).in_flight;
+  for (const Part& part : arrived_) {
+    --at(part.sequence).in_flight;
+    at(part.sequence).arriving -= part.yield;
+  }
   return arrived_;
 }
 

@@ -16,6 +16,7 @@ struct Sequence {
   int32_t tokens = 0;             // to compute before the next new token
   int32_t computed = 0;           // tokens of the steps that are scheduled
   int32_t in_flight = 0;          // its steps
+  int32_t arriving = 0;           // tokens of its answer that they yield
   bool started = false;           // its first chunk is scheduled
   double last = 0;                // when its last token arrives
   int64_t life = 0;               // differs after each preemption
@@ -25,6 +26,7 @@ struct Sequence {
   bool drained() const { return !prefilling() && computed == total - 1; }
   bool decoding() const { return !prefilling() && !drained(); }
   int32_t sampled() const { return prefilling() ? tokens - prompt : computed - prompt + 1; }
+  int32_t arrived() const { return sampled() - arriving; }  // tokens of the answer that the engine has seen
 };
 
 class SequenceTable {
@@ -33,6 +35,8 @@ class SequenceTable {
   struct Part {
     int32_t sequence = 0, computed = 0;  // tokens after the step
     int64_t life = 0;
+    int32_t before = 0;   // tokens before the step
+    int32_t yield = 0;    // tokens of the answer
     bool prompt = false;  // a chunk
   };
   // All references outlive the table.

@@ -15,6 +15,7 @@ VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& wor
       records_(records),
       speculation_(settings),
       lookahead_(lookahead_tokens(settings.speculation)),
+      drafts_ahead_(speculation_.on() && settings.async_scheduling && settings.pipeline_stages == 1),
       blocks_(settings.num_gpu_blocks, contents, settings.layout, settings.block_size, settings.tiers),
       waiting_(settings.policy, workload, records),
       watermark_blocks_(static_cast<int64_t>(
@@ -63,7 +64,24 @@ KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens) const {
 }
 
 int64_t VllmScheduler::slots(const Sequence& s, int64_t tokens) const {
-  return std::min(computed(s) + tokens + lookahead_, settings_.max_model_len);
+  return std::min(computed(s) + unseen(s) + tokens + lookahead_, settings_.max_model_len);
+}
+
+int64_t VllmScheduler::unseen(const Sequence& s) const {
+  return drafts_ahead_ && !in_flight_.empty() && s.scheduled_in == walks_ - 1 ? s.rejected : 0;
+}
+
+bool VllmScheduler::computes(const Sequence& s) const {
+  if (s.state == State::Drained) return drafts_ahead_ && s.by_draft && s.scheduled_in == walks_ - 1;
+  return !(s.state == State::Decode && cohort(s).in_flight && pipeline());
+}
+
+int64_t VllmScheduler::wanted_tokens(const Sequence& s, int64_t budget) const {
+  if (s.state == State::Prefill) return std::min(chunk(s.tokens - s.computed), budget);
+  const int64_t before = computed(s) + unseen(s);
+  // With drafts in flight that may reach the longest sequence, there is nothing to compute.
+  if (drafts_ahead_ && before >= settings_.max_model_len - 1) return 0;
+  return speculation_.step_tokens(before, budget);
 }
 
 // The next step belongs to the largest cohort that is not in flight. The others join it.
@@ -169,10 +187,8 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
   parts_.clear();
   for (int32_t sequence = first_; sequence >= 0 && budget > 0; sequence = at(sequence).after) {
     const Sequence& s = at(sequence);
-    if (s.state == State::Drained || (s.state == State::Decode && cohort(s).in_flight && pipeline()))
-      continue;
-    const int64_t tokens = s.state == State::Decode ? speculation_.step_tokens(computed(s), budget)
-                                                    : std::min(chunk(s.tokens - s.computed), budget);
+    const int64_t tokens = computes(s) ? wanted_tokens(s, budget) : 0;
+    if (tokens == 0) continue;
     const int64_t needed = slots(s, tokens), blocks = missing(sequence, needed);
     if (!blocks_.has_free(blocks)) {
       preempted = true;
@@ -182,22 +198,28 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
     parts_.push_back({sequence, tokens});
     budget -= tokens;
   }
-  for (const Part& part : parts_) {
-    Sequence& s = at(part.sequence);
-    s.scheduled_in = walks_;
-    if (s.state != State::Decode) continue;
-    const int64_t done = computed(s);
-    skip_ahead(part.sequence,
-               step.decode(speculation_, s.request, done, part.tokens, s.total - 1 - done) - 1);
-    const double since = s.late ? records_[static_cast<size_t>(s.request)].last_token : cohort(s).last_end;
-    step.continue_since(since, 1);
-    s.late = false;
-  }
+  for (const Part& part : parts_) account(part, step);
   skip_unscheduled();
   tick(step);
   for (const Part& part : parts_)
     if (at(part.sequence).state == State::Prefill) prefill(part.sequence, part.tokens, step);
   return preempted;
+}
+
+// A part of an exact step that decodes.
+void VllmScheduler::account(const Part& part, ScheduledStep& step) {
+  Sequence& s = at(part.sequence);
+  s.scheduled_in = walks_;
+  if (s.state == State::Prefill) return;
+  const int64_t done = computed(s);
+  if (s.state == State::Drained) return step.decode_in_vain(done, part.tokens);
+  const int64_t gained = step.decode(speculation_, s.request, done, part.tokens, s.total - 1 - done);
+  skip_ahead(part.sequence, gained - 1);
+  s.rejected = static_cast<int32_t>(part.tokens - gained);
+  s.by_draft = gained > 1 && done + gained == s.total - 1;
+  const double since = s.late ? records_[static_cast<size_t>(s.request)].last_token : cohort(s).last_end;
+  step.continue_since(since, 1);
+  s.late = false;
 }
 
 // Decode sequences without a token in this step fall back by one tick. In a pipeline they leave the cohort

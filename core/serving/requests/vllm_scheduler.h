@@ -39,7 +39,12 @@ namespace shardscape {
 //    sequences run (OffloadingConnector, WAITING_FOR_REMOTE_KVS). The request has its blocks, and starts when
 //    they are loaded.
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
-// token arrives. Answers end at their recorded length, so no token is computed in vain.
+// token arrives, because max_tokens is the recorded length of its answer. With speculative decoding the
+// scheduler takes all drafts in flight for accepted (num_output_placeholders): a sequence has blocks for them
+// and for the next drafts, which max_model_len limits, and a sequence that ends with accepted drafts is
+// computed once more in vain.
+// max_num_partial_prefills and max_long_partial_prefills: V1 accepts their defaults only, which change
+// nothing.
 //
 // A pipeline has one step in flight for each stage. A sequence whose token is in flight is not scheduled, so
 // the sequences of a step form a cohort that returns when the step has ended. Requests that start join the
@@ -82,7 +87,9 @@ class VllmScheduler final : public Scheduler {
     int32_t place = 0;                // in its bucket
     int32_t cohort = 0;               // in Decode and Drained
     State state = State::Prefill;
-    bool late = false;  // in Decode, but without a token in the last step
+    bool late = false;      // in Decode, but without a token in the last step
+    bool by_draft = false;  // in Drained: accepted drafts ended the answer
+    int32_t rejected = 0;   // drafts of its last step
   };
   struct Part {
     int32_t sequence = 0;
@@ -117,6 +124,11 @@ class VllmScheduler final : public Scheduler {
   }
   int64_t chunk(int64_t tokens) const;  // limited by the threshold
   int64_t missing(int32_t sequence, int64_t slots);
+  // Tokens that the scheduler counts as computed, of drafts in flight that are rejected.
+  int64_t unseen(const Sequence& s) const;
+  bool computes(const Sequence& s) const;  // in an exact step
+  int64_t wanted_tokens(const Sequence& s, int64_t budget) const;
+  void account(const Part& part, ScheduledStep& step);
   size_t bucket(const Sequence& s) const;
 
   bool schedule_fast(ScheduledStep& step, int64_t& budget);
@@ -159,6 +171,7 @@ class VllmScheduler final : public Scheduler {
   std::span<RequestRecord> records_;
   Speculation speculation_;
   int64_t lookahead_;
+  bool drafts_ahead_;  // the next drafts are scheduled while those before are in flight
   KvBlocks blocks_;
   WaitingQueue waiting_;
   int64_t watermark_blocks_ = 0;

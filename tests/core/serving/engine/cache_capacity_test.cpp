@@ -114,10 +114,13 @@ class CacheCapacityTest : public QObject {
     CacheCapacity of = capacity(windows, settings);
     QCOMPARE(of.block_bytes, of.token_bytes + of.token_bytes * 4 / 5);
     QCOMPARE(of.sequences, int64_t{0});
+    QCOMPARE(of.state_slots, int64_t{0});
+    settings.request_states = 5;
     of = capacity(states, settings);
-    const double share = static_cast<double>(of.sequences * 3 * of.sequence_bytes) /
+    const double share = static_cast<double>(of.state_slots * of.sequence_bytes) /
                          static_cast<double>(of.cache);
     QVERIFY(std::abs(share - 0.9 / 1.9) < 0.01);
+    QCOMPARE(of.sequences, of.state_slots / 5);
     settings.engine = EngineKind::Trtllm;
     settings.max_num_seqs = 64;
     of = capacity(states, settings);

@@ -119,6 +119,25 @@ class ServiceTest : public QObject {
     QCOMPARE(given->spec.engine.num_gpu_blocks, int64_t{500});
     QCOMPARE(given->cache.cache, int64_t{0});
   }
+  // Each running request of SGLang needs five places for states with overlap, four without.
+  void states_limit_running_requests() {
+    ServiceSpec spec;
+    spec.source.requests = 2;
+    spec.engine.engine = EngineKind::Sglang;
+    const Design design = design_on("qwen3-next-80b-a3b", 4, 1);
+    for (const int64_t places : {5, 4}) {
+      const auto run = run_of(design, spec);
+      const SglangSettings& of = run->spec.engine.sglang;
+      QVERIFY(of.max_mamba_cache_size > 100);
+      QCOMPARE(of.max_running_requests, of.max_mamba_cache_size / places);
+      spec.engine.sglang.disable_overlap_schedule = true;
+    }
+    spec.engine.sglang.max_mamba_cache_size = 10;
+    const auto made = run_service(design_on("llama3-8b", 1, 1), spec);
+    const auto* problem = std::get_if<Problem>(&made);
+    QVERIFY(problem);
+    QCOMPARE(problem->where, std::string("max_mamba_cache_size"));
+  }
   void data_parallel_replicas_are_engines() {
     ServiceSpec spec;
     spec.source.requests = 40;
