@@ -10,6 +10,7 @@
 
 #include "serving/requests/kv_blocks.h"
 #include "serving/requests/scheduler.h"
+#include "serving/requests/sequence_slots.h"
 #include "serving/requests/waiting_queue.h"
 
 namespace shardscape {
@@ -75,13 +76,10 @@ class VllmScheduler final : public Scheduler {
 
  private:
   enum class State : uint8_t { Prefill, Decode, Drained };
-  struct Sequence {
-    int32_t request = -1;
-    int32_t prompt = 0, total = 0;    // tokens; total: with the whole answer
-    int32_t tokens = 0;               // to compute before the next new token
+  struct Sequence : SequenceTokens {
     int32_t computed = 0;             // in Prefill
     int64_t base = 0;                 // in Decode: computed tokens are base + ticks of the cohort
-    int64_t order = 0;                // of the start
+    int64_t order = -1;               // of the start
     int64_t scheduled_in = -1;        // the number of the last walk that scheduled it
     int32_t before = -1, after = -1;  // running sequences in the order of their start
     int32_t place = 0;                // in its bucket
@@ -110,7 +108,7 @@ class VllmScheduler final : public Scheduler {
     double last_end = 0;  // of its last step
     bool in_flight = false;
   };
-  Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
+  Sequence& at(int32_t sequence) { return sequences_.at(sequence); }
   KvBlocks::Table& table(int32_t sequence) { return tables_[static_cast<size_t>(sequence)]; }
   Cohort& here() { return cohorts_[here_]; }
   Cohort& cohort(const Sequence& s) { return cohorts_[static_cast<size_t>(s.cohort)]; }
@@ -166,9 +164,7 @@ class VllmScheduler final : public Scheduler {
   void discard(int32_t sequence, int32_t private_from);
 
   EngineSettings settings_;
-  const Workload* workload_;
   const BlockContents* contents_;
-  std::span<RequestRecord> records_;
   Speculation speculation_;
   int64_t lookahead_;
   bool drafts_ahead_;  // the next drafts are scheduled while those before are in flight
@@ -176,12 +172,9 @@ class VllmScheduler final : public Scheduler {
   WaitingQueue waiting_;
   int64_t watermark_blocks_ = 0;
 
-  std::vector<Sequence> sequences_;
+  SequenceSlots<Sequence> sequences_;
   std::vector<KvBlocks::Table> tables_;  // of each sequence
-  std::vector<int32_t> free_sequences_;
-  std::vector<int32_t> sequence_of_;  // of each request; -1: not running
-  std::vector<int32_t> sampled_;      // tokens of each request before its last preemption
-  int32_t first_ = -1, last_ = -1;    // running sequences
+  int32_t first_ = -1, last_ = -1;       // running sequences
   int64_t running_ = 0, started_ = 0;
 
   std::vector<Cohort> cohorts_;    // of a pipeline: one for each stage, and one for postponed sequences
