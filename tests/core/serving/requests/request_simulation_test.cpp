@@ -279,6 +279,7 @@ class RequestSimulationTest : public QObject {
       }
       EngineSettings& s = setup.engine;
       s.num_gpu_blocks = s.sglang.max_total_tokens = s.trtllm.max_tokens = 0;
+      s.sglang.max_mamba_cache_size = 0;
       const RequestSimulation with = run(c.workload, setup, clock);
       s.tiers = {};
       const RequestSimulation without = run(c.workload, setup, clock);

@@ -282,7 +282,7 @@ class SglangSchedulerTest : public QObject {
     // total.
     s.sglang.max_total_tokens = 112;
     s.sglang.schedule_conservativeness = 0;
-    const auto short_of_pages = run(s, {request(0, 16, 100), request(1, 31, 48)});
+    const auto short_of_pages = run(s, {request(0, 16, 75), request(1, 31, 48)});
     QCOMPARE(short_of_pages.requests[1].preemptions, 1);
     QCOMPARE(short_of_pages.preemptions[0].time, 34.0);
     s.sglang.max_total_tokens = 0;
