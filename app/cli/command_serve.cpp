@@ -101,7 +101,9 @@ int run(const Arguments& arguments) {
   if (arguments.has("--effects")) return effects(arguments, std::get<Design>(design), spec);
   if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
-  const auto made = run_service(std::get<Design>(design), spec, interrupt.token());
+  const bool steps = arguments.has("--csv") || arguments.has("--perfetto") || arguments.has("--bundle");
+  const auto made = run_service(std::get<Design>(design), spec, interrupt.token(), {},
+                                steps ? RunSteps::Kept : RunSteps::Counted);
   if (interrupt.token().stop_requested()) return kInterrupted;
   if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
   const ServiceRun& service = *std::get<0>(made);

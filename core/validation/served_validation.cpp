@@ -81,8 +81,8 @@ Result<SimulatedRow> results_of(const MeasuredServing& serving, const EngineGrou
   if (const auto problem = check_spec(spec)) return *problem;
   Result<Workload> requests = serving.requests ? serving.requests() : make_workload(spec.source);
   if (const auto* problem = std::get_if<Problem>(&requests)) return *problem;
-  const auto run = run_requests(group.design, spec, std::get<Workload>(std::move(requests)), clock, {},
-                                cache);
+  const auto run = run_requests(group.design, spec, std::get<Workload>(std::move(requests)), clock, {}, cache,
+                                RunSteps::Counted);
   if (const auto* problem = std::get_if<Problem>(&run)) return *problem;
   const ServiceRun& service = *std::get<0>(run);
   for (const RequestRecord& record : service.simulation.requests)

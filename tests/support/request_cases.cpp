@@ -92,7 +92,8 @@ void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed) {
   int64_t most = 0;
   for (const Request& r : request_case.workload.requests) most = std::max<int64_t>(most, r.prompt + r.output);
   SglangSettings& s = e.sglang;
-  s.max_total_tokens = most * one_of({1, 2, 3, 30}) + 2 + random.below(most);
+  s.page_size = static_cast<int32_t>(one_of({1, 1, 4}));
+  s.max_total_tokens = most * one_of({1, 2, 3, 30}) + 2 * s.page_size + random.below(most);
   s.max_running_requests = one_of({1, 3, 20, 256});
   s.max_prefill_tokens = one_of({40, 200, 2000});
   s.chunked_prefill_size = one_of({-1, 4, 40, 200, 2000});
@@ -102,6 +103,8 @@ void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed) {
   s.disable_radix_cache = random.below(3) == 0;
   s.disable_overlap_schedule = random.below(2);
   s.scheduler_recv_interval = one_of({1, 1, 3, 50});
+  s.max_mamba_cache_size = s.page_size == 1 ? one_of({0, 0, 1, 5, 100}) : 0;
+  s.mamba_radix_cache_strategy = static_cast<StateStrategy>(random.below(2));
   TrtllmSettings& t = e.trtllm;
   t.tokens_per_block = static_cast<int32_t>(one_of({4, 16}));
   t.max_tokens = (most + t.tokens_per_block) * one_of({1, 2, 3, 30}) + random.below(most);
@@ -112,6 +115,9 @@ void use_engine(RequestCase& request_case, EngineKind engine, uint64_t seed) {
   t.max_num_tokens = t.enable_chunked_context ? one_of({16, 40, 200}) : most + random.below(200);
   t.context_chunking_policy = static_cast<ChunkingPolicy>(random.below(2));
   t.disable_overlap_scheduler = random.below(2);
+  t.batch_wait_timeout_iters = one_of({0, 0, 5});
+  t.batch_wait_max_tokens_ratio = 0.5;
+  t.enable_balance = random.below(2);
 }
 
 RequestSimulation simulated(const Workload& workload, const EngineSettings& settings, StepClock& clock) {

@@ -18,6 +18,12 @@ Design served(const char* preset, Mode mode,
   return d;
 }
 
+Design engine_on(const char* preset, int64_t tp, const char* accelerator) {
+  Design design = preset_design(preset, tp, 1, 1);
+  design.cluster.accelerator = accelerator;
+  return design;
+}
+
 std::shared_ptr<const Report> reported(const Design& d) {
   auto report = estimate(d);
   if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());

@@ -14,6 +14,9 @@ namespace shardscape::test {
 Design served(const char* preset, Mode mode,
               const std::vector<std::pair<const char*, const char*>>& settings = {});
 
+// One engine on accelerators of the catalogue.
+Design engine_on(const char* preset, int64_t tp, const char* accelerator);
+
 // Aborts where the design has a problem.
 std::shared_ptr<const Report> reported(const Design& d);
 

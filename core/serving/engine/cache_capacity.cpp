@@ -79,9 +79,8 @@ void divide(int64_t memory, const Design& design, const CacheSettings& settings,
 }
 
 constexpr int64_t kContext = 1 << 17;  // tokens; longer than every window
-// SGLang: swa_full_tokens_ratio, mamba_full_memory_ratio, MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO
+// SGLang: swa_full_tokens_ratio, mamba_full_memory_ratio
 constexpr double kWindowRatio = 0.8, kStateRatio = 0.9;
-constexpr int64_t kStatesOfRequest = 3;
 constexpr int64_t kManyBlocks = 1 << 24;
 
 // What one rank of a stage stores.
@@ -154,6 +153,8 @@ void describe(const Storage& storage, size_t stage, const Design& design, const 
     out.row_tokens = storage.groups.row_tokens;
   } else if (settings.engine == EngineKind::Trtllm) {
     out.layout.prefixes = of.states == 0;
+  } else if (of.states > 0) {
+    out.state_slots = kManyBlocks;
   }
   out.block_bytes = block_bytes(stage);
   const int64_t ranks = design.world() / std::max<int64_t>(1, design.parallel.dp * design.parallel.pp);
@@ -169,7 +170,8 @@ void count_blocks(const Storage& storage, size_t stage, const CacheSettings& set
     case EngineKind::Sglang:
       if (states == 0) break;
       left = static_cast<int64_t>(static_cast<double>(left) * kStateRatio / (1 + kStateRatio));
-      out.sequences = left / states / (settings.caches_prefixes ? kStatesOfRequest : 1);
+      out.state_slots = std::max<int64_t>(1, left / states);
+      out.sequences = left / states / settings.request_states;
       left = out.cache - left;
       break;
     case EngineKind::Trtllm: left = std::max<int64_t>(0, left - states * settings.max_num_seqs); break;
@@ -195,6 +197,12 @@ Design largest_step(const Design& design, const CacheSettings& settings) {
   return prompt_design(design, prompts, tokens);
 }
 
+// Of the stages whose mixers have states.
+int64_t fewer_slots(const CacheCapacity& a, const CacheCapacity& b) {
+  return a.state_slots == 0 || b.state_slots == 0 ? std::max(a.state_slots, b.state_slots)
+                                                  : std::min(a.state_slots, b.state_slots);
+}
+
 }  // namespace
 
 Result<CacheCapacity> cache_storage(const Design& design, const CacheSettings& settings,
@@ -206,7 +214,9 @@ Result<CacheCapacity> cache_storage(const Design& design, const CacheSettings& s
   for (size_t s = 0; s < std::get<0>(storage).stages.size(); ++s) {
     CacheCapacity of;
     describe(std::get<0>(storage), s, design, settings, of);
+    const int64_t slots = fewer_slots(out, of);
     if (s == 0 || of.block_bytes > out.block_bytes) out = of;
+    out.state_slots = slots;
   }
   return out;
 }
@@ -232,7 +242,9 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
     divide(memory_of(*report->accelerator, settings), design, settings, of);
     describe(std::get<0>(storage), s, design, settings, of);
     count_blocks(std::get<0>(storage), s, settings, of);
+    const int64_t slots = fewer_slots(out, of);
     if (of.blocks < out.blocks) out = of;
+    out.state_slots = slots;
   }
   return out;
 }

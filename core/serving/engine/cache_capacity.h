@@ -36,7 +36,7 @@ struct CacheSettings {
   int64_t memory_bytes = 0;  // of the accelerator; 0: what the catalogue says
   EngineKind engine = EngineKind::Vllm;
   bool disable_hybrid_kv_cache_manager = false;  // of vLLM
-  bool caches_prefixes = true;                   // of SGLang: the radix cache is on
+  int64_t request_states = 1;                    // of SGLang: places for states that a running request needs
 };
 
 // Bytes of the rank with the fewest tokens.
@@ -53,8 +53,9 @@ struct CacheCapacity {
   int64_t block_bytes = 0;     // of a block
   int64_t replica_block_bytes = 0;  // of a block on all ranks of an attention replica
   int64_t blocks = 0;               // 0: nothing is left
-  int64_t tokens = 0;     // as the engine prints: those that sequences can store, if none left its window
-  int64_t sequences = 0;  // the most running sequences, because of their states; 0: no limit
+  int64_t tokens = 0;       // as the engine prints: those that sequences can store, if none left its window
+  int64_t sequences = 0;    // the most running sequences, because of their states; 0: no limit
+  int64_t state_slots = 0;  // of SGLang: states that the cache holds; 0: the model has none
 };
 
 // The layout of the blocks: layout, row_tokens, token_bytes, sequence_bytes and the bytes of a block, of the

@@ -24,6 +24,7 @@ Engine::Engine(const EngineSettings& settings, const Workload& workload, const B
       prefill_only_(settings.role == EngineRole::Prefill),
       first_replica_(first_replica),
       members_(static_cast<size_t>(replicas)),
+      waits_(settings),
       in_flight_(static_cast<size_t>(steps_in_flight(settings))) {
   for (Member& member : members_) member.scheduler = make_scheduler(settings, workload, contents, records);
   for (InFlight& flight : in_flight_) {
@@ -118,6 +119,12 @@ void Engine::fill(double now, EngineLog& log) {
 
 bool Engine::schedule(double now, EngineLog& log) {
   bool any = false;
+  if (waits_.on()) {
+    selected_.clear();
+    for (Member& member : members_) selected_.push_back(member.scheduler->select());
+    if (waits_.hold(selected_))
+      for (Member& member : members_) member.scheduler->hold_contexts();
+  }
   for (Member& member : members_) {
     member.scheduled = member.scheduler->schedule(now, member.step);
     any |= member.scheduled;
@@ -189,7 +196,7 @@ void Engine::record(const Member& member, int32_t replica, double begin, double 
                        static_cast<int32_t>(step.prefill_tokens), static_cast<int32_t>(step.decode_sequences),
                        static_cast<int32_t>(blocks), static_cast<int32_t>(member.scheduler->running()),
                        static_cast<int32_t>(step.batch().sampled), static_cast<int32_t>(step.draft_tokens),
-                       static_cast<uint32_t>(log.chunks.size())});
+                       static_cast<uint32_t>(log.chunks.size()), static_cast<int32_t>(step.vain_sequences)});
   log.chunks.insert(log.chunks.end(), step.chunks.begin(), step.chunks.end());
 }
 

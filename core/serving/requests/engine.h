@@ -107,7 +107,9 @@ class Engine {
   bool halted_ = false;
   int32_t first_replica_;
   std::vector<Member> members_;
-  std::vector<InFlight> in_flight_;  // ring
+  ContextWaits waits_;
+  std::vector<SelectedStep> selected_;  // of each member
+  std::vector<InFlight> in_flight_;     // ring
   size_t oldest_ = 0, flying_ = 0;
   double wake_ = kIdle;
   double last_end_ = 0;  // of the last scheduled step

@@ -30,12 +30,15 @@ std::vector<Bound> bounds(const EngineSettings& s) {
               {"long_prefill_token_threshold", s.long_prefill_token_threshold, 0, kMost}};
     case EngineKind::Sglang:
       return {{"context_len", s.sglang.context_len, 2, kMost},
-              {"max_total_tokens", s.sglang.max_total_tokens, 0, kMost},
+              {"page_size", s.sglang.page_size, 1, kMostBlockSize},
+              {"max_total_tokens", s.sglang.max_total_tokens,
+               s.sglang.max_total_tokens == 0 ? 0 : s.sglang.page_size, kMost},
               {"max_running_requests", s.sglang.max_running_requests, 1, kMost},
               {"max_prefill_tokens", s.sglang.max_prefill_tokens, 1, kMost},
               {"chunked_prefill_size", s.sglang.chunked_prefill_size,
                s.sglang.chunked_prefill_size == -1 ? -1 : 1, kMost},
-              {"scheduler_recv_interval", s.sglang.scheduler_recv_interval, 1, kMost}};
+              {"scheduler_recv_interval", s.sglang.scheduler_recv_interval, 1, kMost},
+              {"max_mamba_cache_size", s.sglang.max_mamba_cache_size, 0, kMost}};
     case EngineKind::Trtllm:
       return {{"max_seq_len", s.trtllm.max_seq_len, 2, kMost},
               {"max_batch_size", s.trtllm.max_batch_size, 1, kMost},
@@ -44,13 +47,30 @@ std::vector<Bound> bounds(const EngineSettings& s) {
                s.trtllm.enable_chunked_context ? s.trtllm.tokens_per_block : 1, kMost},
               {"max_tokens", s.trtllm.max_tokens, s.trtllm.max_tokens == 0 ? 0 : s.trtllm.tokens_per_block,
                kMost},
-              {"tokens_per_block", s.trtllm.tokens_per_block, 1, kMostBlockSize}};
+              {"tokens_per_block", s.trtllm.tokens_per_block, 1, kMostBlockSize},
+              {"timeout_iters", s.trtllm.timeout_iters, 0, kMost},
+              {"batching_wait_iters", s.trtllm.batching_wait_iters, 0, kMost},
+              {"batch_wait_timeout_iters", s.trtllm.batch_wait_timeout_iters, 0, kMost}};
   }
   return {};
 }
 
 Problem number_problem(const char* name, double value, const char* accepted) {
   return {ProblemCode::EngineSettingInvalid, name, "the value is " + significant(value), accepted};
+}
+
+// SGLang, server_args.py: chunks have whole pages; MambaRadixCache without a buffer needs pages of one token.
+std::optional<Problem> check_pages(const SglangSettings& s) {
+  if (s.chunked_prefill_size > 0 && s.chunked_prefill_size % s.page_size != 0)
+    return Problem(ProblemCode::EngineSettingInvalid, "chunked_prefill_size",
+                   grouped(s.chunked_prefill_size) + " tokens in pages of " + grouped(s.page_size),
+                   "a multiple of page_size");
+  if (s.page_size > 1 && s.max_mamba_cache_size > 0 && !s.disable_radix_cache &&
+      s.mamba_radix_cache_strategy == StateStrategy::NoBuffer)
+    return Problem(ProblemCode::EngineSettingInvalid, "page_size",
+                   "the value is " + grouped(s.page_size) + " with mamba_radix_cache_strategy no_buffer",
+                   "1, or extra_buffer");
+  return std::nullopt;
 }
 
 std::optional<Problem> check_speculation(const EngineSettings& settings) {
@@ -134,8 +154,12 @@ std::optional<Problem> check_settings(const EngineSettings& settings) {
       if (!(settings.sglang.schedule_conservativeness >= 0))
         return number_problem("schedule_conservativeness", settings.sglang.schedule_conservativeness,
                               "a factor of at least 0");
+      if (auto problem = check_pages(settings.sglang)) return problem;
       break;
-    case EngineKind::Trtllm: break;
+    case EngineKind::Trtllm:
+      if (const double ratio = settings.trtllm.batch_wait_max_tokens_ratio; !(ratio >= 0 && ratio <= 1))
+        return number_problem("batch_wait_max_tokens_ratio", ratio, "a share from 0 to 1");
+      break;
   }
   return check_speculation(settings);
 }
@@ -143,7 +167,7 @@ std::optional<Problem> check_settings(const EngineSettings& settings) {
 int64_t allocated_blocks(const EngineSettings& settings) {
   switch (settings.engine) {
     case EngineKind::Vllm: return settings.num_gpu_blocks;
-    case EngineKind::Sglang: return settings.sglang.max_total_tokens;
+    case EngineKind::Sglang: return settings.sglang.max_total_tokens / settings.sglang.page_size;
     case EngineKind::Trtllm: return settings.trtllm.max_tokens / settings.trtllm.tokens_per_block;
   }
   return 0;
@@ -164,7 +188,7 @@ void set_cache_tokens(EngineSettings& settings, int64_t tokens) {
 int32_t cache_block_size(const EngineSettings& settings) {
   switch (settings.engine) {
     case EngineKind::Vllm: return settings.block_size;
-    case EngineKind::Sglang: return 1;
+    case EngineKind::Sglang: return settings.sglang.page_size;
     case EngineKind::Trtllm: return settings.trtllm.tokens_per_block;
   }
   return 1;
@@ -208,11 +232,23 @@ int64_t most_step_tokens(const EngineSettings& settings) {
   return 0;
 }
 
+bool overlaps(const SglangSettings& settings) {
+  const bool unbuffered = settings.max_mamba_cache_size > 0 && !settings.disable_radix_cache &&
+                          settings.mamba_radix_cache_strategy == StateStrategy::NoBuffer;
+  return !settings.disable_overlap_schedule && !unbuffered;
+}
+
+int64_t request_states(const SglangSettings& settings) {
+  if (settings.disable_radix_cache) return 1;
+  if (settings.mamba_radix_cache_strategy == StateStrategy::NoBuffer) return 3;
+  return settings.disable_overlap_schedule ? 4 : 5;
+}
+
 int32_t steps_in_flight(const EngineSettings& settings) {
   if (settings.pipeline_stages > 1) return settings.pipeline_stages;
   switch (settings.engine) {
     case EngineKind::Vllm: return settings.async_scheduling ? 2 : 1;
-    case EngineKind::Sglang: return settings.sglang.disable_overlap_schedule ? 1 : 2;
+    case EngineKind::Sglang: return overlaps(settings.sglang) ? 2 : 1;
     case EngineKind::Trtllm: return settings.trtllm.disable_overlap_scheduler ? 1 : 2;
   }
   return 1;

@@ -21,11 +21,18 @@ enum class SchedulingPolicy : uint8_t {
 };
 
 // SGLang (python/sglang/srt/server_args.py, commit 00550cd1). context_len is --context-length, which is a
-// setting of designs, too. Its cache has pages of one token. chunked_prefill_size is the default for GPUs
-// with 60 to 160 GiB, max_running_requests the least one that SGLang derives from the size of the cache.
+// setting of designs, too. chunked_prefill_size is the default for GPUs with 60 to 160 GiB,
+// max_running_requests the least one that SGLang derives from the size of the cache. page_size is 1 unless
+// the attention backend needs more (FlashMLA 64, TensorRT-LLM's MLA 32 or 64).
 enum class SglangPolicy : uint8_t {
   Fcfs,  // first come, first served
   Lpm,   // longest cached prefix first
+};
+// At which tokens the radix cache stores the states of mixers (arg_groups/overrides.py,
+// _mamba_radix_cache_resolution: extra_buffer is the choice of "auto" for the models that support it).
+enum class StateStrategy : uint8_t {
+  ExtraBuffer,  // at the last multiple of 64 tokens of a chunk, and of 256 tokens of an answer
+  NoBuffer,     // at the end of each chunk and each answer; pages of one token, no overlap
 };
 struct SglangSettings {
   int64_t context_len = 32768;          // most tokens of a prompt and its answer
@@ -39,11 +46,15 @@ struct SglangSettings {
   bool disable_radix_cache = false;
   bool disable_overlap_schedule = false;  // no step is scheduled while the previous one runs
   int64_t scheduler_recv_interval = 1;    // most decode steps in a row without a look at new requests
+  int32_t page_size = 1;                  // tokens of a page of the cache
+  int64_t max_mamba_cache_size = 0;       // states of mixers that the cache holds; 0: the model has none
+  StateStrategy mamba_radix_cache_strategy = StateStrategy::ExtraBuffer;
   friend bool operator==(const SglangSettings&, const SglangSettings&) = default;
 };
 
 // TensorRT-LLM (tensorrt_llm/llmapi/llm_args.py). enable_chunked_context is enable_chunked_prefill of its LLM
-// API; max_tokens, tokens_per_block and enable_block_reuse belong to KvCacheConfig.
+// API; max_tokens, tokens_per_block and enable_block_reuse belong to KvCacheConfig; enable_balance,
+// timeout_iters and batching_wait_iters to AttentionDpConfig (context_waits.h).
 enum class CapacityPolicy : uint8_t { GuaranteedNoEvict, MaxUtilization, StaticBatch };
 enum class ChunkingPolicy : uint8_t { FirstComeFirstServed, EqualProgress };
 struct TrtllmSettings {
@@ -56,7 +67,11 @@ struct TrtllmSettings {
   CapacityPolicy capacity_scheduler_policy = CapacityPolicy::GuaranteedNoEvict;
   bool enable_chunked_context = false;
   ChunkingPolicy context_chunking_policy = ChunkingPolicy::FirstComeFirstServed;
-  bool disable_overlap_scheduler = false;  // no step is scheduled while the previous one runs
+  bool disable_overlap_scheduler = false;                // no step is scheduled while the previous one runs
+  bool enable_balance = false;                           // prompts wait for those of other attention replicas
+  int64_t timeout_iters = 50, batching_wait_iters = 10;  // steps
+  int64_t batch_wait_timeout_iters = 0;                  // steps; without attention replicas
+  double batch_wait_max_tokens_ratio = 0;                // share of max_num_tokens
   friend bool operator==(const TrtllmSettings&, const TrtllmSettings&) = default;
 };
 
@@ -122,7 +137,7 @@ struct EngineSettings {
   int32_t attention_dp = 1;     // data-parallel replicas that share experts and step together
   EngineRole role = EngineRole::Combined;
   CacheLayout layout;       // of vLLM's cache; block_size is the tokens of a row
-  CacheTierSettings tiers;  // sizes in cache blocks; of SGLang in tokens
+  CacheTierSettings tiers;  // sizes in cache blocks; of SGLang in pages
   friend bool operator==(const EngineSettings&, const EngineSettings&) = default;
 };
 
@@ -138,6 +153,12 @@ bool caches_prefixes(const EngineSettings& settings);
 int64_t longest_sequence(const EngineSettings& settings);  // tokens of a prompt and its answer
 int64_t most_sequences(const EngineSettings& settings);    // running at once
 int64_t most_step_tokens(const EngineSettings& settings);
+// Whether the engine schedules a step while the previous one runs. States without a buffer forbid it.
+bool overlaps(const SglangSettings& settings);
+// Places for states of mixers that a running request needs: three with the radix cache, of which prefixes can
+// use two, and two with overlap or one without as the buffer (model_executor/model_runner_kv_cache_mixin.py,
+// MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO, MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP and _NO_OVERLAP).
+int64_t request_states(const SglangSettings& settings);
 // Steps that are scheduled and have not ended: one for each stage of a pipeline; without a pipeline two if
 // the engine schedules a step while the previous one runs (vLLM, max_concurrent_batches).
 int32_t steps_in_flight(const EngineSettings& settings);

@@ -64,11 +64,12 @@ struct StepRecord {
   int32_t decode_sequences = 0;
   int32_t blocks = 0;        // in use
   int32_t running = 0;       // sequences that have started and not ended, at most max_num_seqs
-  int32_t sampled = 0;       // sequences that get an output token
+  int32_t sampled = 0;       // sequences that sample an output token
   int32_t draft_tokens = 0;  // of the decode sequences, in addition to one token of each
   // The first chunk of the step in RequestSimulation::chunks; the chunks end where those of the next step
   // begin.
   uint32_t first_chunk = 0;
+  int32_t vain = 0;  // decode sequences that have ended and whose token is dropped (scheduler.h)
 };
 
 // A request lost its blocks and waits again.

@@ -31,6 +31,7 @@ void ScheduledStep::continue_since(double since, int64_t sequences) {
 
 void ScheduledStep::clear() {
   decode_sequences = decode_context = prefill_tokens = draft_tokens = continued_sequences = 0;
+  vain_sequences = 0;
   chunks.clear();
   first.clear();
   continued.clear();
@@ -50,6 +51,13 @@ int64_t ScheduledStep::decode(const Speculation& speculation, int32_t request, i
   const int64_t accepted = speculation.accepted(request, computed, tokens - 1);
   drafts.add(accepted);
   return std::min(1 + accepted, left);
+}
+
+void ScheduledStep::decode_in_vain(int64_t computed, int64_t tokens) {
+  ++decode_sequences;
+  ++vain_sequences;
+  decode_context += computed + tokens;
+  draft_tokens += tokens - 1;
 }
 
 std::unique_ptr<Scheduler> make_scheduler(const EngineSettings& settings, const Workload& workload,
@@ -77,8 +85,8 @@ RequestEnd refusal(const EngineSettings& settings, const Request& request) {
       budget = settings.max_num_batched_tokens;
       break;
     case EngineKind::Sglang:
-      // Admission keeps one token free, and demands more than it needs.
-      stored = tokens + 2 + drafts;
+      // Admission adds a page, and demands more than it needs.
+      stored = tokens + settings.sglang.page_size + 1 + drafts;
       break;
     case EngineKind::Trtllm: {
       const TrtllmSettings& s = settings.trtllm;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "serving/requests/block_contents.h"
+#include "serving/requests/context_waits.h"
 #include "serving/requests/engine_settings.h"
 #include "serving/requests/request.h"
 #include "serving/requests/request_record.h"
@@ -26,6 +27,8 @@ struct ScheduledStep {
   };
   int64_t decode_sequences = 0, decode_context = 0, prefill_tokens = 0;
   int64_t draft_tokens = 0;  // of the decode sequences
+  // Decode sequences whose last token is in flight: their new tokens are dropped (decode_in_vain).
+  int64_t vain_sequences = 0;
   std::vector<PrefillChunk> chunks;
   std::vector<int32_t> first;  // requests that get their first token
   std::vector<Continued> continued;
@@ -39,12 +42,15 @@ struct ScheduledStep {
 
   StepBatch batch() const {
     return {decode_sequences, decode_context, chunks,
-            continued_sequences + static_cast<int64_t>(first.size()), draft_tokens};
+            continued_sequences + static_cast<int64_t>(first.size()) + vain_sequences, draft_tokens};
   }
   // Adds a decode sequence that computes `tokens` tokens after `computed` others. Returns how many tokens it
   // gets: one and the accepted ones, but at most `left`.
   int64_t decode(const Speculation& speculation, int32_t request, int64_t computed, int64_t tokens,
                  int64_t left);
+  // An engine that schedules a step before it has seen the tokens of the previous one may compute a sequence
+  // once more whose answer that step ends. It takes the time of a decode sequence and yields nothing.
+  void decode_in_vain(int64_t computed, int64_t tokens);
   void continue_since(double since, int64_t sequences);
   bool empty() const { return decode_sequences == 0 && chunks.empty(); }
   void clear();
@@ -68,6 +74,10 @@ class Scheduler {
   virtual void add(int32_t request) = 0;
   // Decides on the next step. False: nothing can run.
   virtual bool schedule(double now, ScheduledStep& step) = 0;
+  // What schedule() would take now. It then takes that, or with hold_contexts() only the sequences that
+  // generate. Of TensorRT-LLM.
+  virtual SelectedStep select() { return {}; }
+  virtual void hold_contexts() {}
   // The tokens of the step that schedule() returned arrive at `end`.
   virtual void set_end(double end) = 0;
   // The oldest step in flight has ended. `ending`: its requests that got their last token.

@@ -7,24 +7,24 @@
 #include <vector>
 
 #include "serving/requests/scheduler.h"
+#include "serving/requests/sequence_slots.h"
 
 namespace shardscape {
 
-struct Sequence {
-  int32_t request = -1;
-  int32_t prompt = 0, total = 0;  // tokens; total: with the whole answer
-  int32_t tokens = 0;             // to compute before the next new token
-  int32_t computed = 0;           // tokens of the steps that are scheduled
-  int32_t in_flight = 0;          // its steps
-  bool started = false;           // its first chunk is scheduled
-  double last = 0;                // when its last token arrives
-  int64_t life = 0;               // differs after each preemption
+struct Sequence : SequenceTokens {
+  int32_t computed = 0;   // tokens of the steps that are scheduled
+  int32_t in_flight = 0;  // its steps
+  int32_t arriving = 0;   // tokens of its answer that they yield
+  bool started = false;   // its first chunk is scheduled
+  double last = 0;        // when its last token arrives
+  int64_t life = -1;      // differs after each preemption; -1: removed
 
   bool prefilling() const { return computed < tokens; }
   // All tokens are scheduled. The sequence leaves when the last one arrives.
   bool drained() const { return !prefilling() && computed == total - 1; }
   bool decoding() const { return !prefilling() && !drained(); }
   int32_t sampled() const { return prefilling() ? tokens - prompt : computed - prompt + 1; }
+  int32_t arrived() const { return sampled() - arriving; }  // tokens of the answer that the engine has seen
 };
 
 class SequenceTable {
@@ -33,22 +33,22 @@ class SequenceTable {
   struct Part {
     int32_t sequence = 0, computed = 0;  // tokens after the step
     int64_t life = 0;
+    int32_t before = 0;   // tokens before the step
+    int32_t yield = 0;    // tokens of the answer
     bool prompt = false;  // a chunk
   };
   // All references outlive the table.
   SequenceTable(const EngineSettings& settings, const Workload& workload, std::span<RequestRecord> records);
 
-  Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
-  const Sequence& at(int32_t sequence) const { return sequences_[static_cast<size_t>(sequence)]; }
-  size_t size() const { return sequences_.size(); }  // numbers are below
-  int32_t of_request(int32_t request) const { return sequence_of_[static_cast<size_t>(request)]; }
+  const Sequence& at(int32_t sequence) const { return slots_.at(sequence); }
+  size_t size() const { return slots_.size(); }
+  int32_t of_request(int32_t request) const { return slots_.of_request(request); }
   int32_t output(const Sequence& s) const { return s.total - s.prompt; }
-  const Request& request(int32_t number) const { return workload_->requests[static_cast<size_t>(number)]; }
-  // Tokens of a waiting request that its first token needs: the prompt, and the answer before a preemption.
-  int32_t tokens_to_compute(int32_t request) const;
+  const Request& request(int32_t number) const { return slots_.request(number); }
+  int32_t tokens_to_compute(int32_t request) const { return slots_.tokens_to_compute(request); }
 
   int32_t add(int32_t request);
-  void remove(int32_t sequence);
+  void remove(int32_t sequence) { slots_.remove(sequence); }
   // The first chunk is scheduled; `cached` tokens are in the cache.
   void start(int32_t sequence, int32_t cached, double now);
   const Speculation& speculation() const { return speculation_; }
@@ -69,14 +69,9 @@ class SequenceTable {
   int64_t in_flight() const { return static_cast<int64_t>(flights_.size()); }
 
  private:
-  const Workload* workload_;
-  std::span<RequestRecord> records_;
+  SequenceSlots<Sequence> slots_;
   Speculation speculation_;
-  std::vector<Sequence> sequences_;
-  std::vector<int32_t> free_;
-  std::vector<int32_t> sequence_of_;  // of each request; -1: none
-  std::vector<int32_t> sampled_;      // tokens of each request before its last preemption
-  std::vector<Part> parts_;           // of the step that is being scheduled
+  std::vector<Part> parts_;  // of the step that is being scheduled
   std::deque<std::vector<Part>> flights_;
   std::vector<Part> arrived_;
   int64_t lives_ = 0;

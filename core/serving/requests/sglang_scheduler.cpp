@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace shardscape {
@@ -16,6 +17,8 @@ constexpr size_t kMostSorted = 128;    // longer queues are served in the order 
 // IN_BATCH_PREFIX_CACHING_CHECK_THRESHOLD, IN_BATCH_PREFIX_CACHING_DEPRIORITIZE_THRESHOLD
 constexpr int32_t kCheckedPrefix = 32, kDeferredPrefix = 32;
 constexpr int64_t kReservedDecode = 512;  // num_reserved_decode_tokens
+// FLA_CHUNK_SIZE, of which mamba_cache_chunk_size is a multiple, and mamba_track_interval
+constexpr int64_t kStateChunk = 64, kStateInterval = 256;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max() / 4;
 
 }  // namespace
@@ -26,28 +29,36 @@ SglangScheduler::SglangScheduler(const EngineSettings& settings, const Workload&
       role_(settings.role),
       workload_(&workload),
       table_(settings, workload, records),
-      radix_(contents, settings.tiers),
+      radix_(contents, settings.tiers, settings.sglang.max_mamba_cache_size),
       queued_(contents),
       tiers_(settings.tiers),
-      capacity_(settings.sglang.max_total_tokens),
+      page_(settings.sglang.page_size),
+      capacity_(settings.sglang.max_total_tokens / page_),
+      has_states_(settings.sglang.max_mamba_cache_size > 0),
+      buffered_(settings.sglang.mamba_radix_cache_strategy == StateStrategy::ExtraBuffer),
       first_ratio_(std::min(1.0, kFirstRatio * settings.sglang.schedule_conservativeness *
                                      (settings.attention_dp > 1 ? kAttentionDpFactor : 1))),
       ratio_(first_ratio_),
       most_in_batch_(std::max<int64_t>(1, settings_.max_running_requests / settings.pipeline_stages)),
       chunk_size_(settings_.chunked_prefill_size > 0
-                      ? std::max<int64_t>(1, settings_.chunked_prefill_size / settings.attention_dp)
+                      ? std::max<int64_t>(page_, settings_.chunked_prefill_size / settings.attention_dp)
                       : kNoLimit),
       sequence_room_(1 + draft_tokens(settings.speculation) + lookahead_tokens(settings.speculation)),
       batches_(static_cast<size_t>(settings.pipeline_stages)) {}
 
-int64_t SglangScheduler::free_tokens() const { return capacity_ == 0 ? kNoLimit : capacity_ - in_use(); }
+int64_t SglangScheduler::free_pages() const { return capacity_ == 0 ? kNoLimit : capacity_ - in_use(); }
 
-int64_t SglangScheduler::decode_tokens(const Batch& batch) const {
-  return static_cast<int64_t>(batch.decoding.size()) * sequence_room_;
+bool SglangScheduler::decode_fits(const Batch& batch) const {
+  if (capacity_ == 0) return true;
+  if (page_ == 1) return static_cast<int64_t>(batch.decoding.size()) * sequence_room_ <= free_pages();
+  int64_t needed = 0;
+  for (const int32_t sequence : batch.decoding) needed += more_pages(table_.at(sequence), sequence_room_);
+  return needed <= free_pages();
 }
 
 int64_t SglangScheduler::cached_tokens(int32_t request) const {
-  return radix_.cached(request, workload_->requests[static_cast<size_t>(request)].prompt - 1);
+  const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
+  return radix_.cached(request, static_cast<int32_t>((prompt - 1) / page_)) * page_;
 }
 
 bool SglangScheduler::schedule(double now, ScheduledStep& step) {
@@ -107,12 +118,12 @@ void SglangScheduler::make_progress() {
 std::optional<int64_t> SglangScheduler::reserve(int32_t request) {
   const Request& r = workload_->requests[static_cast<size_t>(request)];
   const auto others = running_ + static_cast<int64_t>(kept_.size());
-  const int64_t needed = r.prompt + std::min<int64_t>(r.output, kReservedDecode);
+  const int64_t needed = page_tokens(r.prompt) + std::min<int64_t>(r.output, kReservedDecode);
   const bool room = others < most_in_batch_ * static_cast<int64_t>(batches_.size());
   if (!waiting_.empty() || !room || needed > free_tokens() - kReservedDecode * others) return std::nullopt;
-  own_ += r.prompt;
+  own_ += pages(r.prompt);
   peak_ = std::max(peak_, in_use());
-  kept_[request] = {RadixCache::kRoot, r.prompt};
+  kept_[request] = {RadixCache::kRoot, pages(r.prompt)};
   return r.prompt;
 }
 
@@ -134,7 +145,8 @@ void SglangScheduler::start_received(size_t number) {
     kept_.erase(request);
     const int32_t sequence = table_.add(request);
     if (held_.size() < table_.size()) held_.resize(table_.size());
-    held_[static_cast<size_t>(sequence)] = {0, RadixCache::kRoot, number};
+    held_[static_cast<size_t>(sequence)] = {0, RadixCache::kRoot, number, 0, 0};
+    radix_.take_states();
     table_.start_received(sequence, end);
     ++batch.sequences;
     ++running_;
@@ -145,8 +157,11 @@ void SglangScheduler::start_received(size_t number) {
 bool SglangScheduler::schedule_batch(size_t number, double now, ScheduledStep& step) {
   Batch& batch = batches_[number];
   start_received(number);
-  batch.decoding.insert(batch.decoding.end(), batch.joining.begin(), batch.joining.end());
-  batch.joining.clear();
+  // Prefill replicas have no decode steps (disaggregation/prefill.py, event_loop_overlap_disagg_prefill).
+  if (role_ != EngineRole::Prefill) {
+    batch.decoding.insert(batch.decoding.end(), batch.joining.begin(), batch.joining.end());
+    batch.joining.clear();
+  }
   if (prefill(number, now, step)) {
     if (settings_.enable_mixed_chunk) decode(batch, step);
     return true;
@@ -157,43 +172,55 @@ bool SglangScheduler::schedule_batch(size_t number, double now, ScheduledStep& s
   return was_full && !batch.full && prefill(number, now, step);
 }
 
-// Gives a sequence tokens of the cache that are its own, and adds them to the step.
+// Gives a sequence pages of the cache that are its own, and adds its tokens to the step.
 void SglangScheduler::take(int32_t sequence, int64_t tokens, ScheduledStep& step) {
-  if (capacity_ > 0) radix_.evict(tokens - (capacity_ - radix_.tokens() - own_));
-  const int32_t before = table_.at(sequence).computed;
+  const Sequence& s = table_.at(sequence);
+  const int64_t more = more_pages(s, tokens), before = pages(s.computed);
+  if (capacity_ > 0) radix_.evict(more - (capacity_ - radix_.pages() - own_));
+  if (s.drained()) {
+    step.decode_in_vain(s.computed, tokens);
+    held_[static_cast<size_t>(sequence)].vain = more;
+    own_ += more;
+    return;
+  }
   table_.compute(sequence, tokens, step);
-  own_ += table_.at(sequence).computed - before;
+  own_ += pages(s.computed) - before;
 }
 
 // Takes a sequence out of the running ones. Its request computes its tokens again.
 void SglangScheduler::drop(int32_t sequence) {
-  const int64_t own = table_.at(sequence).computed - held_[static_cast<size_t>(sequence)].shared;
+  const int64_t own = own_pages(sequence);
   preempted_.push_back(table_.at(sequence).request);
   table_.preempt(sequence);
   release(sequence, own);
 }
 
-// own: tokens of the sequence that are not in the radix cache.
+// Pages of the sequence that are not in the radix cache.
+int64_t SglangScheduler::own_pages(int32_t sequence) const {
+  const Held& held = held_[static_cast<size_t>(sequence)];
+  return pages(table_.at(sequence).computed) - held.shared / page_ + held.vain;
+}
+
 void SglangScheduler::release(int32_t sequence, int64_t own) {
   const Held& held = held_[static_cast<size_t>(sequence)];
   own_ -= own;
   radix_.unlock(held.node);
+  radix_.give_states();
   --batches_[held.batch].sequences;
   --running_;
   table_.remove(sequence);
 }
 
+// The rest of the answer, as far as the scheduler has seen it.
 int64_t SglangScheduler::reserved_answer(const Sequence& s) const {
-  return std::min<int64_t>(table_.output(s) - s.sampled(), kMostReservedAnswer);
+  return std::min<int64_t>(table_.output(s) - s.arrived(), kMostReservedAnswer);
 }
 
 SglangScheduler::Budget SglangScheduler::prefill_budget(const Batch& batch) const {
   Budget out{0, settings_.max_prefill_tokens, chunk_size_, most_in_batch_ - batch.sequences};
   int64_t mixed = 0;
   for (const int32_t sequence : batch.decoding) {
-    const Sequence& s = table_.at(sequence);
-    if (s.drained()) continue;
-    out.reserved += static_cast<double>(reserved_answer(s)) * ratio_;
+    out.reserved += static_cast<double>(reserved_answer(table_.at(sequence))) * ratio_;
     mixed += settings_.enable_mixed_chunk;
   }
   out.reserved += static_cast<double>(mixed);
@@ -222,11 +249,21 @@ bool SglangScheduler::prefill(size_t number, double now, ScheduledStep& step) {
   return !step.chunks.empty();
 }
 
+void SglangScheduler::spend(int64_t tokens, Budget& budget) const {
+  budget.input -= page_tokens(tokens);
+  budget.chunk -= page_tokens(tokens);
+  budget.reserved += static_cast<double>(page_);
+}
+
 // The next part of the cut prompt.
 void SglangScheduler::continue_chunk(size_t number, Budget& budget, ScheduledStep& step) {
   const int32_t sequence = chunked_;
   const Sequence& s = table_.at(sequence);
-  const int64_t tokens = std::min({int64_t{s.tokens} - s.computed, budget.chunk, free_tokens()});
+  const int64_t left = int64_t{s.tokens} - s.computed;
+  // What is not promised to others, unless that is nothing (PrefillBudget, available_chunk_tokens).
+  const auto unpromised = static_cast<int64_t>(static_cast<double>(free_tokens()) - budget.reserved);
+  int64_t tokens = std::min({left, budget.chunk, unpromised > 0 ? unpromised : free_tokens()});
+  if (tokens < left && has_states_ && buffered_ && tokens >= kStateChunk) tokens -= tokens % kStateChunk;
   Held& held = held_[static_cast<size_t>(sequence)];
   if (tokens <= 0 || (held.batch != number && budget.requests <= 0)) return;
   budget.requests -= held.batch != number;
@@ -234,13 +271,17 @@ void SglangScheduler::continue_chunk(size_t number, Budget& budget, ScheduledSte
   ++batches_[number].sequences;
   held.batch = number;
   take(sequence, tokens, step);
-  budget.input -= tokens;
-  budget.chunk -= tokens;
-  budget.reserved += 1;
+  spend(tokens, budget);
   if (s.prefilling()) return;
   chunked_ = -1;
   budget.reserved += static_cast<double>(std::min<int64_t>(table_.output(s), kMostReservedAnswer));
   batches_[number].joining.push_back(sequence);
+}
+
+// Tokens of a prompt that its first batch computes, after those of the cached prefix.
+int64_t SglangScheduler::first_part(int64_t prefix, int64_t prompt, const Budget& budget) const {
+  if (page_tokens(prompt) <= budget.chunk) return prompt;
+  return (prefix + budget.chunk / page_ * page_) / page_ * page_ - prefix;
 }
 
 // Starts the first waiting request. False: it does not fit.
@@ -249,13 +290,17 @@ bool SglangScheduler::start_first(size_t number, double now, Budget& budget, Sch
   const int32_t request = waiting_.front();
   const int32_t tokens = table_.tokens_to_compute(request);
   const Request& r = workload_->requests[static_cast<size_t>(request)];
-  const RadixCache::Match match = radix_.match(request, tokens - 1);
+  const RadixCache::Match match = radix_.match(request, static_cast<int32_t>((tokens - 1) / page_));
   radix_.lock(match.device_node);
-  const int64_t prompt = tokens - match.tokens, answer = r.output - (tokens - r.prompt);
-  const int64_t needed = match.loaded() + prompt + std::min<int64_t>(answer, kMostReservedAnswer) + 1;
+  const auto prefix = static_cast<int32_t>(match.pages * page_);
+  const int64_t prompt = tokens - prefix, answer = r.output - (tokens - r.prompt);
+  const int64_t needed = match.loaded() * page_ + prompt + std::min<int64_t>(answer, kMostReservedAnswer) +
+                         page_;
   const bool fits = static_cast<double>(needed) < static_cast<double>(free_tokens()) - budget.reserved;
-  const bool too_long = chunk_size_ == kNoLimit && !step.chunks.empty() && prompt >= budget.input;
-  if (!fits || too_long) {
+  const bool too_long = chunk_size_ == kNoLimit && !step.chunks.empty() &&
+                        page_tokens(prompt) >= budget.input;
+  const int64_t part = first_part(prefix, prompt, budget);
+  if (!fits || too_long || part <= 0) {
     radix_.unlock(match.device_node);
     batch.full |= !fits;
     return false;
@@ -268,21 +313,21 @@ bool SglangScheduler::start_first(size_t number, double now, Budget& budget, Sch
   waiting_.pop_front();
   const int32_t sequence = table_.add(request);
   if (held_.size() < table_.size()) held_.resize(table_.size());
-  held_[static_cast<size_t>(sequence)] = {match.tokens, match.node, number};
-  table_.start(sequence, match.tokens, now);
+  const int64_t branch = match.stored > match.pages ? match.stored * page_ / kStateChunk * kStateChunk : 0;
+  held_[static_cast<size_t>(sequence)] = {prefix, match.node, number, static_cast<int32_t>(branch), 0};
+  radix_.take_states();
+  table_.start(sequence, prefix, now);
   double load = 0;
   for (size_t tier = 0; tier < kCacheTiers; ++tier)
-    load += match.tier_tokens[tier] * tiers_.block_seconds[tier];
-  table_.loaded(sequence, match.tier_tokens[0], match.tier_tokens[1], load);
+    load += match.tier_pages[tier] * tiers_.block_seconds[tier];
+  const auto tier_tokens = [&](size_t tier) { return static_cast<int32_t>(match.tier_pages[tier] * page_); };
+  table_.loaded(sequence, tier_tokens(0), tier_tokens(1), load);
   step.load_seconds += load;
   step.loads_overlap = true;
   ++batch.sequences;
   ++running_;
-  const int64_t part = std::min(prompt, budget.chunk);
   take(sequence, part, step);
-  budget.input -= part;
-  budget.chunk -= part;
-  budget.reserved += 1;
+  spend(part, budget);
   --budget.requests;
   if (part < prompt) {
     chunked_ = sequence;
@@ -294,12 +339,11 @@ bool SglangScheduler::start_first(size_t number, double now, Budget& budget, Sch
 }
 
 bool SglangScheduler::decode(Batch& batch, ScheduledStep& step) {
-  std::erase_if(batch.decoding, [&](int32_t sequence) { return table_.at(sequence).drained(); });
   if (std::exchange(batch.ended, false) || batch.sequences == 0) batch.full = false;
   if (batch.decoding.empty()) return false;
-  if (decode_tokens(batch) > free_tokens()) {
+  if (!decode_fits(batch)) {
     retract(batch);
-    if (decode_tokens(batch) > free_tokens()) return false;
+    if (!decode_fits(batch)) return false;
   } else {
     const double decay = first_ratio_ * (1 - kLeastRatioFactor) / kDecaySteps;
     ratio_ = std::max(ratio_ - decay, first_ratio_ * kLeastRatioFactor);
@@ -309,13 +353,16 @@ bool SglangScheduler::decode(Batch& batch, ScheduledStep& step) {
   return true;
 }
 
-// Frees the cache of at least one sequence, until the next tokens of the others fit. One sequence stays.
+// Frees the cache of at least one sequence, until the next tokens of the others fit. One sequence stays, and
+// those whose last token is in flight.
 void SglangScheduler::retract(Batch& batch) {
   std::vector<int32_t>& all = batch.decoding;
-  while (all.size() > 1) {
+  const auto drained = std::count_if(all.begin(), all.end(),
+                                     [&](int32_t sequence) { return table_.at(sequence).drained(); });
+  for (auto left = static_cast<int64_t>(all.size()) - drained; left > 1; --left) {
     const auto key = [&](int32_t sequence) {
       const Sequence& s = table_.at(sequence);
-      return std::pair(s.sampled(), -s.prompt);
+      return std::tuple(s.drained(), s.arrived(), -s.prompt);
     };
     auto victim = all.begin();
     for (auto i = all.begin(); i != all.end(); ++i)
@@ -325,11 +372,11 @@ void SglangScheduler::retract(Batch& batch) {
     waiting_.push_back(table_.at(sequence).request);
     drop(sequence);
     batch.full = false;
-    if (decode_tokens(batch) <= free_tokens()) break;
+    if (decode_fits(batch)) break;
   }
   int64_t computed = 0, answers = 1;
   for (const int32_t sequence : all) {
-    computed += table_.at(sequence).sampled() + kRetractSteps;
+    computed += table_.at(sequence).arrived() + kRetractSteps;
     answers += table_.output(table_.at(sequence));
   }
   ratio_ = std::min(1.0, static_cast<double>(computed) / static_cast<double>(answers));
@@ -342,12 +389,13 @@ void SglangScheduler::sort_waiting() {
   queued_.clear();
   for (const int32_t request : waiting_) {
     const int32_t tokens = table_.tokens_to_compute(request);
-    int32_t key = -radix_.match(request, tokens - 1).tokens;
-    if (-key <= kCheckedPrefix) {
-      if (queued_.match(request, tokens).tokens >= kDeferredPrefix)
+    const auto whole = static_cast<int32_t>(tokens / page_);
+    int32_t key = -radix_.match(request, static_cast<int32_t>((tokens - 1) / page_)).pages;
+    if (-key * page_ <= kCheckedPrefix) {
+      if (queued_.match(request, whole).pages * page_ >= kDeferredPrefix)
         key = 1;
       else
-        queued_.insert(request, tokens);
+        queued_.insert(request, whole);
     }
     order.emplace_back(key, request);
   }
@@ -356,32 +404,53 @@ void SglangScheduler::sort_waiting() {
   for (size_t i = 0; i < order.size(); ++i) waiting_[i] = order[i].second;
 }
 
+// Adds the first tokens of a sequence to the radix cache, in whole pages.
+void SglangScheduler::cache(int32_t sequence, int64_t tokens) {
+  Held& held = held_[static_cast<size_t>(sequence)];
+  const auto whole = static_cast<int32_t>(tokens / page_);
+  if (whole < held.shared / page_) return;
+  const RadixCache::Match known = radix_.insert(table_.at(sequence).request, whole);
+  radix_.lock(known.node);
+  radix_.unlock(held.node);
+  held.node = known.node;
+  own_ -= whole - held.shared / page_;
+  held.shared = static_cast<int32_t>(whole * page_);
+}
+
+// Tokens up to which the cache stores a chunk that has ended.
+int64_t SglangScheduler::stored_prompt(const SequenceTable::Part& part) const {
+  if (!has_states_ || !buffered_) return part.computed;
+  const int64_t last = part.before + (part.computed - part.before) / kStateChunk * kStateChunk;
+  const int64_t branch = held_[static_cast<size_t>(part.sequence)].branch;
+  const bool branches = branch > part.before && branch < last && (branch - part.before) % kStateChunk == 0;
+  return branches ? branch : last;
+}
+
+// Tokens up to which the cache stores a sequence that has ended.
+int64_t SglangScheduler::stored_answer(const Sequence& s) const {
+  if (!has_states_ || !buffered_) return s.computed;
+  const int64_t last = s.computed / kStateInterval * kStateInterval;
+  return last > s.tokens ? last : 0;
+}
+
 void SglangScheduler::arrive(std::span<const int32_t> ending) {
   const size_t number = launched_.front();
   launched_.pop_front();
   Batch& batch = batches_[number];
   batch.in_flight = std::find(launched_.begin(), launched_.end(), number) != launched_.end();
-  const auto cache = [&](int32_t sequence, int32_t tokens) {
-    Held& held = held_[static_cast<size_t>(sequence)];
-    const RadixCache::Match known = radix_.insert(table_.at(sequence).request, tokens);
-    radix_.lock(known.node);
-    radix_.unlock(held.node);
-    held.node = known.node;
-    own_ -= tokens - held.shared;
-    held.shared = tokens;
-  };
   for (const SequenceTable::Part& part : table_.arrive())
-    if (part.prompt && radix_.enabled()) cache(part.sequence, part.computed);
+    if (part.prompt && radix_.enabled()) cache(part.sequence, stored_prompt(part));
   for (const int32_t request : ending) {
     const int32_t sequence = table_.of_request(request);
-    const Sequence& s = table_.at(sequence);
-    if (radix_.enabled()) cache(sequence, s.computed);
+    if (radix_.enabled()) cache(sequence, stored_answer(table_.at(sequence)));
     std::erase(batch.decoding, sequence);
     std::erase(batch.joining, sequence);
     Held& held = held_[static_cast<size_t>(sequence)];
-    int64_t own = s.computed - held.shared;
-    if (role_ == EngineRole::Prefill)
-      kept_[request] = {std::exchange(held.node, RadixCache::kRoot), std::exchange(own, 0)};
+    int64_t own = own_pages(sequence);
+    if (role_ == EngineRole::Prefill) {
+      kept_[request] = {std::exchange(held.node, RadixCache::kRoot), own - held.vain};
+      own = held.vain;
+    }
     release(sequence, own);
     batch.ended = true;
   }

@@ -18,7 +18,7 @@ struct StepBatch {
   int64_t decode_sequences = 0;
   int64_t decode_context = 0;  // sum over the decode sequences, including its new tokens
   std::span<const PrefillChunk> chunks;
-  int64_t sampled = 0;       // sequences that get an output token
+  int64_t sampled = 0;       // sequences that sample an output token
   int64_t draft_tokens = 0;  // that the step verifies, of all decode sequences
 };
 

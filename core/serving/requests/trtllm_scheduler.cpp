@@ -91,15 +91,25 @@ void TrtllmScheduler::activate() {
   if (tables_.size() < table_.size()) tables_.resize(table_.size());
 }
 
-bool TrtllmScheduler::schedule(double now, ScheduledStep& step) {
-  step.clear();
+SelectedStep TrtllmScheduler::select() {
   activate();
   chosen_.clear();
   if (settings_.capacity_scheduler_policy == CapacityPolicy::MaxUtilization)
     choose_with_pauses();
   else
     choose_without_eviction();
-  select();
+  choose_step();
+  selected_ = true;
+  SelectedStep out{static_cast<int64_t>(contexts_.size()), static_cast<int64_t>(generating_.size()), 0};
+  for (const Chunk& chunk : contexts_) out.tokens += table_.at(chunk.sequence).tokens;
+  for (const int32_t sequence : generating_) out.tokens += step_tokens(table_.at(sequence));
+  return out;
+}
+
+bool TrtllmScheduler::schedule(double now, ScheduledStep& step) {
+  step.clear();
+  if (!selected_) select();
+  selected_ = false;
   for (const Chunk& chunk : contexts_) start_context(chunk, now, step);
   for (const int32_t sequence : generating_) {
     const Sequence& s = table_.at(sequence);
@@ -210,7 +220,7 @@ bool TrtllmScheduler::pause_last(size_t first, size_t& end) {
 }
 
 // The micro-batch of the chosen requests.
-void TrtllmScheduler::select() {
+void TrtllmScheduler::choose_step() {
   contexts_.clear();
   generating_.clear();
   int64_t tokens = 0, context_tokens = 0, sequences = 0;

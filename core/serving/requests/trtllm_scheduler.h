@@ -37,7 +37,9 @@ namespace shardscape {
 //    onboardBlock; kvCacheTransferManager.cpp).
 // 7. A context gets the blocks of its whole prompt with its first chunk. Its blocks are cached when it has
 // ended.
-// 7. Disaggregated serving: the capacity scheduler decides when a generation engine takes the blocks of a
+// 8. Contexts can be held back for others (context_waits.h). An answer's length is known, so overlap computes
+//    no ended sequence again (GENERATION_TO_COMPLETE).
+// 9. Disaggregated serving: the capacity scheduler decides when a generation engine takes the blocks of a
 //    prompt that will be transferred (fitting_disagg_gen_init_requests). Paused requests come first.
 class TrtllmScheduler final : public Scheduler {
  public:
@@ -46,6 +48,8 @@ class TrtllmScheduler final : public Scheduler {
 
   void add(int32_t request) override { waiting_.add(request); }
   bool schedule(double now, ScheduledStep& step) override;
+  SelectedStep select() override;
+  void hold_contexts() override { contexts_.clear(); }
   void set_end(double end) override { table_.set_end(end); }
   void arrive(std::span<const int32_t> ending) override;
 
@@ -79,7 +83,7 @@ class TrtllmScheduler final : public Scheduler {
   bool waits_for_context(int32_t sequence);
   int32_t first_new_content(int32_t sequence) const;
   void collect_contexts();
-  void select();
+  void choose_step();
   void cut_contexts(int64_t budget);
   void start_context(const Chunk& chunk, double now, ScheduledStep& step);
   void release(int32_t sequence, int32_t private_from);
@@ -101,6 +105,7 @@ class TrtllmScheduler final : public Scheduler {
   std::vector<int32_t> chosen_;               // by the capacity scheduler
   std::vector<Chunk> contexts_;               // of the step
   std::vector<int32_t> generating_;           // of the step
+  bool selected_ = false;                     // the step is chosen and not scheduled
   int64_t running_ = 0;
 };
 

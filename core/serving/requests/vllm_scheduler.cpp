@@ -10,17 +10,15 @@ namespace shardscape {
 VllmScheduler::VllmScheduler(const EngineSettings& settings, const Workload& workload,
                              const BlockContents& contents, std::span<RequestRecord> records)
     : settings_(settings),
-      workload_(&workload),
       contents_(&contents),
-      records_(records),
       speculation_(settings),
       lookahead_(lookahead_tokens(settings.speculation)),
+      drafts_ahead_(speculation_.on() && settings.async_scheduling && settings.pipeline_stages == 1),
       blocks_(settings.num_gpu_blocks, contents, settings.layout, settings.block_size, settings.tiers),
       waiting_(settings.policy, workload, records),
       watermark_blocks_(static_cast<int64_t>(
           std::floor(settings.watermark * static_cast<double>(settings.num_gpu_blocks)))),
-      sequence_of_(workload.requests.size(), -1),
-      sampled_(workload.requests.size(), 0),
+      sequences_(workload, records),
       cohorts_(settings.pipeline_stages > 1 ? static_cast<size_t>(settings.pipeline_stages) + 1 : 1) {
   for (Cohort& cohort : cohorts_) cohort.buckets.resize(static_cast<size_t>(settings.block_size));
 }
@@ -36,7 +34,7 @@ bool VllmScheduler::schedule(double now, ScheduledStep& step) {
   if (!preempted) start_waiting(now, step, budget);
   if (step.empty()) return false;
   // Requests that end together free their blocks in the order of their start.
-  const auto order = [&](int32_t request) { return at(sequence_of_[static_cast<size_t>(request)]).order; };
+  const auto order = [&](int32_t request) { return at(sequences_.of_request(request)).order; };
   std::sort(step.ending.begin(), step.ending.end(),
             [&](int32_t a, int32_t b) { return order(a) < order(b); });
   in_flight_.push_back(here_);
@@ -52,7 +50,7 @@ void VllmScheduler::arrive(std::span<const int32_t> ending) {
 }
 
 int64_t VllmScheduler::cached_tokens(int32_t request) const {
-  const int32_t prompt = workload_->requests[static_cast<size_t>(request)].prompt;
+  const int32_t prompt = sequences_.request(request).prompt;
   return int64_t{hits(request, prompt).rows} * settings_.block_size;
 }
 
@@ -63,7 +61,24 @@ KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens) const {
 }
 
 int64_t VllmScheduler::slots(const Sequence& s, int64_t tokens) const {
-  return std::min(computed(s) + tokens + lookahead_, settings_.max_model_len);
+  return std::min(computed(s) + unseen(s) + tokens + lookahead_, settings_.max_model_len);
+}
+
+int64_t VllmScheduler::unseen(const Sequence& s) const {
+  return drafts_ahead_ && !in_flight_.empty() && s.scheduled_in == walks_ - 1 ? s.rejected : 0;
+}
+
+bool VllmScheduler::computes(const Sequence& s) const {
+  if (s.state == State::Drained) return drafts_ahead_ && s.by_draft && s.scheduled_in == walks_ - 1;
+  return !(s.state == State::Decode && cohort(s).in_flight && pipeline());
+}
+
+int64_t VllmScheduler::wanted_tokens(const Sequence& s, int64_t budget) const {
+  if (s.state == State::Prefill) return std::min(chunk(s.tokens - s.computed), budget);
+  const int64_t before = computed(s) + unseen(s);
+  // With drafts in flight that may reach the longest sequence, there is nothing to compute.
+  if (drafts_ahead_ && before >= settings_.max_model_len - 1) return 0;
+  return speculation_.step_tokens(before, budget);
 }
 
 // The next step belongs to the largest cohort that is not in flight. The others join it.
@@ -87,7 +102,7 @@ void VllmScheduler::select_cohort() {
 void VllmScheduler::postpone(int32_t sequence, size_t to, int64_t ticks) {
   Sequence& s = at(sequence);
   const int64_t done = computed(s);
-  if (!s.late) records_[static_cast<size_t>(s.request)].last_token = cohort(s).last_end;
+  if (!s.late) sequences_.record(s.request).last_token = cohort(s).last_end;
   leave_decode(sequence);
   s.late = true;
   s.cohort = static_cast<int32_t>(to);
@@ -129,7 +144,7 @@ bool VllmScheduler::schedule_fast(ScheduledStep& step, int64_t& budget) {
   step.decode_context = c.decode_computed + c.decoding;
   step.continue_since(c.last_end, c.decoding - static_cast<int64_t>(c.late.size()));
   for (const int32_t sequence : c.late) {
-    step.continue_since(records_[static_cast<size_t>(at(sequence).request)].last_token, 1);
+    step.continue_since(sequences_.record(at(sequence).request).last_token, 1);
     at(sequence).late = false;
   }
   c.late.clear();
@@ -169,10 +184,8 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
   parts_.clear();
   for (int32_t sequence = first_; sequence >= 0 && budget > 0; sequence = at(sequence).after) {
     const Sequence& s = at(sequence);
-    if (s.state == State::Drained || (s.state == State::Decode && cohort(s).in_flight && pipeline()))
-      continue;
-    const int64_t tokens = s.state == State::Decode ? speculation_.step_tokens(computed(s), budget)
-                                                    : std::min(chunk(s.tokens - s.computed), budget);
+    const int64_t tokens = computes(s) ? wanted_tokens(s, budget) : 0;
+    if (tokens == 0) continue;
     const int64_t needed = slots(s, tokens), blocks = missing(sequence, needed);
     if (!blocks_.has_free(blocks)) {
       preempted = true;
@@ -182,22 +195,28 @@ bool VllmScheduler::schedule_exact(ScheduledStep& step, int64_t& budget) {
     parts_.push_back({sequence, tokens});
     budget -= tokens;
   }
-  for (const Part& part : parts_) {
-    Sequence& s = at(part.sequence);
-    s.scheduled_in = walks_;
-    if (s.state != State::Decode) continue;
-    const int64_t done = computed(s);
-    skip_ahead(part.sequence,
-               step.decode(speculation_, s.request, done, part.tokens, s.total - 1 - done) - 1);
-    const double since = s.late ? records_[static_cast<size_t>(s.request)].last_token : cohort(s).last_end;
-    step.continue_since(since, 1);
-    s.late = false;
-  }
+  for (const Part& part : parts_) account(part, step);
   skip_unscheduled();
   tick(step);
   for (const Part& part : parts_)
     if (at(part.sequence).state == State::Prefill) prefill(part.sequence, part.tokens, step);
   return preempted;
+}
+
+// A part of an exact step that decodes.
+void VllmScheduler::account(const Part& part, ScheduledStep& step) {
+  Sequence& s = at(part.sequence);
+  s.scheduled_in = walks_;
+  if (s.state == State::Prefill) return;
+  const int64_t done = computed(s);
+  if (s.state == State::Drained) return step.decode_in_vain(done, part.tokens);
+  const int64_t gained = step.decode(speculation_, s.request, done, part.tokens, s.total - 1 - done);
+  skip_ahead(part.sequence, gained - 1);
+  s.rejected = static_cast<int32_t>(part.tokens - gained);
+  s.by_draft = gained > 1 && done + gained == s.total - 1;
+  const double since = s.late ? sequences_.record(s.request).last_token : cohort(s).last_end;
+  step.continue_since(since, 1);
+  s.late = false;
 }
 
 // Decode sequences without a token in this step fall back by one tick. In a pipeline they leave the cohort
@@ -282,7 +301,7 @@ void VllmScheduler::prefill(int32_t sequence, int64_t tokens, ScheduledStep& ste
   step.chunks.push_back({tokens, s.computed, s.request});
   step.prefill_tokens += tokens;
   s.computed += static_cast<int32_t>(tokens);
-  if (s.tokens == s.prompt) ++records_[static_cast<size_t>(s.request)].chunks;
+  if (s.tokens == s.prompt) ++sequences_.record(s.request).chunks;
   if (s.computed < s.tokens) return;
   prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
   begin_answer(sequence, step);
@@ -295,7 +314,7 @@ void VllmScheduler::begin_answer(int32_t sequence, ScheduledStep& step) {
   if (s.tokens == s.prompt)
     step.first.push_back(s.request);
   else
-    step.continue_since(records_[static_cast<size_t>(s.request)].last_token, 1);
+    step.continue_since(sequences_.record(s.request).last_token, 1);
   if (s.tokens + 1 == s.total) {
     s.state = State::Drained;
     step.ending.push_back(s.request);
@@ -337,8 +356,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
     const int32_t request = waiting_.front();
     const bool unchanged = request == refused_ && changes_ == refused_version_;
     if (unchanged && (settings_.scheduler_reserve_full_isl || budget >= refused_budget_)) return;
-    const auto i = static_cast<size_t>(request);
-    const int64_t tokens = int64_t{workload_->requests[i].prompt} + sampled_[i];
+    const int64_t tokens = sequences_.tokens_to_compute(request);
     const KvBlocks::Hits cached = hits(request, tokens);
     const int64_t found = int64_t{cached.rows} * settings_.block_size;
     int64_t part = chunk(tokens - found);
@@ -366,7 +384,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
 
 std::optional<int64_t> VllmScheduler::reserve(int32_t request) {
   if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
-  const int64_t tokens = workload_->requests[static_cast<size_t>(request)].prompt;
+  const int64_t tokens = sequences_.request(request).prompt;
   const KvBlocks::Hits cached = hits(request, tokens);
   const int64_t rows = blocks_of(tokens), needed = blocks_.needed(cached, rows, true, tokens);
   const bool alone = running_ == 0 && kept_.empty();
@@ -386,13 +404,12 @@ void VllmScheduler::release_kept(int32_t request) {
 }
 
 AnswerProgress VllmScheduler::progress(int32_t request) const {
-  const auto i = static_cast<size_t>(request);
-  const int32_t number = sequence_of_[i];
-  if (number < 0) return {sampled_[i], records_[i].last_token};
-  const Sequence& s = sequences_[static_cast<size_t>(number)];
-  if (s.state == State::Prefill) return {s.tokens - s.prompt, records_[i].last_token};
-  return {static_cast<int32_t>(computed(s)) - s.prompt + 1,
-          s.late ? records_[i].last_token : cohort(s).last_end};
+  const int32_t number = sequences_.of_request(request);
+  const double last = sequences_.record(request).last_token;
+  if (number < 0) return {sequences_.sampled(request), last};
+  const Sequence& s = sequences_.at(number);
+  if (s.state == State::Prefill) return {s.tokens - s.prompt, last};
+  return {static_cast<int32_t>(computed(s)) - s.prompt + 1, s.late ? last : cohort(s).last_end};
 }
 
 void VllmScheduler::start_received(ScheduledStep& step, int64_t& budget) {
@@ -415,21 +432,8 @@ void VllmScheduler::start_received(ScheduledStep& step, int64_t& budget) {
 
 // A sequence of the request, which does not run yet.
 int32_t VllmScheduler::new_sequence(int32_t request) {
-  if (free_sequences_.empty()) {
-    free_sequences_.push_back(static_cast<int32_t>(sequences_.size()));
-    sequences_.emplace_back();
-    tables_.emplace_back();
-  }
-  const int32_t sequence = free_sequences_.back();
-  free_sequences_.pop_back();
-  const auto i = static_cast<size_t>(request);
-  const Request& r = workload_->requests[i];
-  Sequence& s = at(sequence);
-  s = {};
-  s.request = request;
-  s.prompt = r.prompt;
-  s.total = r.prompt + r.output;
-  s.tokens = r.prompt + sampled_[i];
+  const int32_t sequence = sequences_.add(request);
+  if (tables_.size() < sequences_.size()) tables_.resize(sequences_.size());
   return sequence;
 }
 
@@ -438,11 +442,10 @@ int32_t VllmScheduler::create(int32_t request, const KvBlocks::Hits& hits) {
   blocks_.take_hits(request, hits.rows, table(sequence));
   Sequence& s = at(sequence);
   s.computed = hits.rows * settings_.block_size;
-  RequestRecord& record = records_[static_cast<size_t>(request)];
-  if (record.preemptions == 0) {
-    record.cached = s.computed;
-    record.from_host = hits.tier_rows[0] * settings_.block_size;
-    record.from_disk = hits.tier_rows[1] * settings_.block_size;
+  if (RequestRecord* record = sequences_.first_record(request)) {
+    record->cached = s.computed;
+    record->from_host = hits.tier_rows[0] * settings_.block_size;
+    record->from_disk = hits.tier_rows[1] * settings_.block_size;
   }
   return sequence;
 }
@@ -450,8 +453,8 @@ int32_t VllmScheduler::create(int32_t request, const KvBlocks::Hits& hits) {
 void VllmScheduler::load(int32_t sequence, double now, const KvBlocks::Hits& hits) {
   link_free_ = std::max(now, link_free_) + blocks_.load_seconds(hits);
   loads_.push_back({sequence, link_free_});
-  RequestRecord& record = records_[static_cast<size_t>(at(sequence).request)];
-  if (record.preemptions == 0) record.load_seconds = link_free_ - now;
+  if (RequestRecord* record = sequences_.first_record(at(sequence).request))
+    record->load_seconds = link_free_ - now;
 }
 
 double VllmScheduler::load_end() const {
@@ -488,24 +491,20 @@ void VllmScheduler::join(int32_t sequence) {
   (last_ < 0 ? first_ : at(last_).after) = sequence;
   last_ = sequence;
   ++running_;
-  sequence_of_[static_cast<size_t>(s.request)] = sequence;
 }
 
 // The first chunk of a request.
 void VllmScheduler::start(int32_t sequence, double now, int64_t tokens, ScheduledStep& step) {
   join(sequence);
   Sequence& s = at(sequence);
-  RequestRecord& record = records_[static_cast<size_t>(s.request)];
-  if (record.preemptions == 0) record.scheduled = now;
+  if (RequestRecord* record = sequences_.first_record(s.request)) record->scheduled = now;
   prefilling_.push_back(sequence);
   take_blocks(sequence, tokens, s.computed + tokens);
   prefill(sequence, tokens, step);
 }
 
 int32_t VllmScheduler::victim() const {
-  const auto sequence = [&](int32_t number) -> const Sequence& {
-    return sequences_[static_cast<size_t>(number)];
-  };
+  const auto sequence = [&](int32_t number) -> const Sequence& { return sequences_.at(number); };
   // In a pipeline a sequence could start again before its last token arrives. It keeps its blocks.
   const auto stays = [&](int32_t number) { return pipeline() && sequence(number).state == State::Drained; };
   int32_t worst = last_;
@@ -519,22 +518,21 @@ int32_t VllmScheduler::victim() const {
 void VllmScheduler::preempt(int32_t sequence) {
   Sequence& s = at(sequence);
   const int32_t request = s.request;
-  const auto i = static_cast<size_t>(request);
-  RequestRecord& record = records_[i];
+  RequestRecord& record = sequences_.record(request);
   ++record.preemptions;
   preempted_.push_back(request);
   const int64_t done = computed(s);
   switch (s.state) {
     case State::Prefill:
-      sampled_[i] = s.tokens - s.prompt;
+      sequences_.set_sampled(request, s.tokens - s.prompt);
       prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), sequence));
       break;
     case State::Decode:
       if (!s.late) record.last_token = cohort(s).last_end;
-      sampled_[i] = static_cast<int32_t>(done) - s.prompt + 1;
+      sequences_.set_sampled(request, static_cast<int32_t>(done) - s.prompt + 1);
       leave_decode(sequence);
       break;
-    case State::Drained: sampled_[i] = s.total - s.prompt; break;
+    case State::Drained: sequences_.set_sampled(request, s.total - s.prompt); break;
   }
   // Blocks whose last token is in flight are not final.
   if (s.state != State::Prefill && !cohort(s).in_flight) publish_answer(sequence, done);
@@ -543,7 +541,7 @@ void VllmScheduler::preempt(int32_t sequence) {
 }
 
 void VllmScheduler::finish(int32_t request) {
-  const int32_t sequence = sequence_of_[static_cast<size_t>(request)];
+  const int32_t sequence = sequences_.of_request(request);
   // Preempted while its last token was in flight.
   if (sequence < 0) return waiting_.remove(request);
   publish_answer(sequence, at(sequence).total - 1);
@@ -561,13 +559,9 @@ void VllmScheduler::leave(int32_t sequence, int32_t private_from) {
 
 // Frees a sequence that is not among the running ones.
 void VllmScheduler::discard(int32_t sequence, int32_t private_from) {
-  Sequence& s = at(sequence);
   blocks_.release(table(sequence), private_from);
   ++changes_;
-  sequence_of_[static_cast<size_t>(s.request)] = -1;
-  s.request = -1;
-  s.order = -1;
-  free_sequences_.push_back(sequence);
+  sequences_.remove(sequence);
 }
 
 }  // namespace shardscape

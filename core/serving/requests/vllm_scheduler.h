@@ -10,6 +10,7 @@
 
 #include "serving/requests/kv_blocks.h"
 #include "serving/requests/scheduler.h"
+#include "serving/requests/sequence_slots.h"
 #include "serving/requests/waiting_queue.h"
 
 namespace shardscape {
@@ -39,7 +40,12 @@ namespace shardscape {
 //    sequences run (OffloadingConnector, WAITING_FOR_REMOTE_KVS). The request has its blocks, and starts when
 //    they are loaded.
 // With async scheduling a sequence whose last token is in flight gets no more tokens, and leaves when that
-// token arrives. Answers end at their recorded length, so no token is computed in vain.
+// token arrives, because max_tokens is the recorded length of its answer. With speculative decoding the
+// scheduler takes all drafts in flight for accepted (num_output_placeholders): a sequence has blocks for them
+// and for the next drafts, which max_model_len limits, and a sequence that ends with accepted drafts is
+// computed once more in vain.
+// max_num_partial_prefills and max_long_partial_prefills: V1 accepts their defaults only, which change
+// nothing.
 //
 // A pipeline has one step in flight for each stage. A sequence whose token is in flight is not scheduled, so
 // the sequences of a step form a cohort that returns when the step has ended. Requests that start join the
@@ -70,19 +76,18 @@ class VllmScheduler final : public Scheduler {
 
  private:
   enum class State : uint8_t { Prefill, Decode, Drained };
-  struct Sequence {
-    int32_t request = -1;
-    int32_t prompt = 0, total = 0;    // tokens; total: with the whole answer
-    int32_t tokens = 0;               // to compute before the next new token
+  struct Sequence : SequenceTokens {
     int32_t computed = 0;             // in Prefill
     int64_t base = 0;                 // in Decode: computed tokens are base + ticks of the cohort
-    int64_t order = 0;                // of the start
+    int64_t order = -1;               // of the start
     int64_t scheduled_in = -1;        // the number of the last walk that scheduled it
     int32_t before = -1, after = -1;  // running sequences in the order of their start
     int32_t place = 0;                // in its bucket
     int32_t cohort = 0;               // in Decode and Drained
     State state = State::Prefill;
-    bool late = false;  // in Decode, but without a token in the last step
+    bool late = false;      // in Decode, but without a token in the last step
+    bool by_draft = false;  // in Drained: accepted drafts ended the answer
+    int32_t rejected = 0;   // drafts of its last step
   };
   struct Part {
     int32_t sequence = 0;
@@ -103,7 +108,7 @@ class VllmScheduler final : public Scheduler {
     double last_end = 0;  // of its last step
     bool in_flight = false;
   };
-  Sequence& at(int32_t sequence) { return sequences_[static_cast<size_t>(sequence)]; }
+  Sequence& at(int32_t sequence) { return sequences_.at(sequence); }
   KvBlocks::Table& table(int32_t sequence) { return tables_[static_cast<size_t>(sequence)]; }
   Cohort& here() { return cohorts_[here_]; }
   Cohort& cohort(const Sequence& s) { return cohorts_[static_cast<size_t>(s.cohort)]; }
@@ -117,6 +122,11 @@ class VllmScheduler final : public Scheduler {
   }
   int64_t chunk(int64_t tokens) const;  // limited by the threshold
   int64_t missing(int32_t sequence, int64_t slots);
+  // Tokens that the scheduler counts as computed, of drafts in flight that are rejected.
+  int64_t unseen(const Sequence& s) const;
+  bool computes(const Sequence& s) const;  // in an exact step
+  int64_t wanted_tokens(const Sequence& s, int64_t budget) const;
+  void account(const Part& part, ScheduledStep& step);
   size_t bucket(const Sequence& s) const;
 
   bool schedule_fast(ScheduledStep& step, int64_t& budget);
@@ -154,21 +164,17 @@ class VllmScheduler final : public Scheduler {
   void discard(int32_t sequence, int32_t private_from);
 
   EngineSettings settings_;
-  const Workload* workload_;
   const BlockContents* contents_;
-  std::span<RequestRecord> records_;
   Speculation speculation_;
   int64_t lookahead_;
+  bool drafts_ahead_;  // the next drafts are scheduled while those before are in flight
   KvBlocks blocks_;
   WaitingQueue waiting_;
   int64_t watermark_blocks_ = 0;
 
-  std::vector<Sequence> sequences_;
+  SequenceSlots<Sequence> sequences_;
   std::vector<KvBlocks::Table> tables_;  // of each sequence
-  std::vector<int32_t> free_sequences_;
-  std::vector<int32_t> sequence_of_;  // of each request; -1: not running
-  std::vector<int32_t> sampled_;      // tokens of each request before its last preemption
-  int32_t first_ = -1, last_ = -1;    // running sequences
+  int32_t first_ = -1, last_ = -1;       // running sequences
   int64_t running_ = 0, started_ = 0;
 
   std::vector<Cohort> cohorts_;    // of a pipeline: one for each stage, and one for postponed sequences

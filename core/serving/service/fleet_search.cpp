@@ -103,14 +103,15 @@ class Sizing {
     ServiceSpec spec = candidate.spec;
     set_engines(spec, candidate.design, engines);
     ++simulations_;
-    const auto made = run_requests(candidate.design, spec, workload_, *runner_.clock, stop_, cache_);
+    const auto made = run_requests(candidate.design, spec, workload_, *runner_.clock, stop_, cache_,
+                                   RunSteps::Counted);
     if (const auto* problem = std::get_if<Problem>(&made)) {
       runner_.entry.reason = problem->what;
       return false;
     }
     const ServiceRun& run = *std::get<0>(made);
     runner_.entry.reason = refusals_text(run);
-    // Steps and requests are not needed any more.
+    // Requests are not needed any more.
     auto figures = std::make_unique<ServiceRun>();
     figures->spec = run.spec;
     figures->results = run.results;

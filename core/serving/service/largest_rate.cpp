@@ -28,7 +28,8 @@ Result<LargestRate> largest_rate(const Design& design, const ServiceSpec& spec, 
   const auto run_with = [&](const RequestSource& source) -> Result<std::shared_ptr<const ServiceRun>> {
     auto workload = make_workload(source);
     if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
-    return run_requests(design, spec, std::get<Workload>(std::move(workload)), clock, stop, cache);
+    return run_requests(design, spec, std::get<Workload>(std::move(workload)), clock, stop, cache,
+                        RunSteps::Counted);
   };
   RequestSource source = spec.source;
   source.arrivals = ArrivalKind::AllAtOnce;

@@ -55,7 +55,7 @@ class Sweeper {
   }
 
   std::optional<Problem> simulate(const ServiceSpec& spec, RatePoint& point) const {
-    const auto made = run_service(out_.design, spec, stop_, cache_);
+    const auto made = run_service(out_.design, spec, stop_, cache_, RunSteps::Counted);
     if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
     const ServiceRun& run = *std::get<0>(made);
     point.results = run.results;

@@ -122,14 +122,15 @@ RequestWaits request_waits(const ServiceRun& run) {
 
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
-                                                       std::stop_token stop,
-                                                       std::shared_ptr<PlanCache> cache) {
+                                                       std::stop_token stop, std::shared_ptr<PlanCache> cache,
+                                                       RunSteps steps) {
   auto run = std::make_shared<ServiceRun>();
   run->spec = spec;
   run->workload = std::move(workload);
   auto fleet = make_fleet(design, spec, clock, std::move(cache));
   if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
-  const ServiceFleet& made = std::get<0>(fleet);
+  ServiceFleet& made = std::get<0>(fleet);
+  made.setup.keep_steps = steps == RunSteps::Kept;
   auto simulation = simulate_requests(run->workload, made.setup, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;
   run->simulation = std::get<0>(std::move(simulation));
@@ -152,8 +153,8 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
 }
 
 Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
-                                                      std::stop_token stop,
-                                                      std::shared_ptr<PlanCache> cache) {
+                                                      std::stop_token stop, std::shared_ptr<PlanCache> cache,
+                                                      RunSteps steps) {
   if (!cache) cache = std::make_shared<PlanCache>();
   if (const auto problem = check_spec(spec)) return *problem;
   auto workload = make_workload(spec.source);
@@ -161,7 +162,7 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
   auto clock = service_clock(design, spec, cache);
   if (const auto* problem = std::get_if<Problem>(&clock)) return *problem;
   return run_requests(design, spec, std::get<Workload>(std::move(workload)), *std::get<0>(clock), stop,
-                      std::move(cache));
+                      std::move(cache), steps);
 }
 
 }  // namespace shardscape

@@ -41,7 +41,7 @@ struct ServiceRun {
 };
 // The pool of a replica of the run.
 const ServicePool& pool_with(const ServiceRun& run, int64_t replica);
-// Why the requests of a run waited.
+// Why the requests of a run waited. The run has its steps.
 RequestWaits request_waits(const ServiceRun& run);
 
 // The design of one engine: one data-parallel replica, or all of them if they share experts.
@@ -51,10 +51,16 @@ int64_t engine_count(const Design& design);
 
 Result<Workload> make_workload(const RequestSource& source);
 
+// Steps, their chunks and the preemptions of a run. Timelines, waits and bundles read them; latencies,
+// throughput and cost do not. Without them the memory of a run does not grow with its steps, except for the
+// gaps between tokens.
+enum class RunSteps : uint8_t { Kept, Counted };
+
 // Same arguments, same bytes. A stopped run has pending requests.
 Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, const ServiceSpec& spec,
                                                       std::stop_token stop = {},
-                                                      std::shared_ptr<PlanCache> cache = {});
+                                                      std::shared_ptr<PlanCache> cache = {},
+                                                      RunSteps steps = RunSteps::Kept);
 
 // The host of the engine. With vLLM's scheduler, the host of the engine whose kernel profile the design has
 // (WorkloadSpec::profile), if it has one.
@@ -67,6 +73,7 @@ Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const Ser
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop = {},
-                                                       std::shared_ptr<PlanCache> cache = {});
+                                                       std::shared_ptr<PlanCache> cache = {},
+                                                       RunSteps steps = RunSteps::Kept);
 
 }  // namespace shardscape

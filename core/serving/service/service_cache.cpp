@@ -18,7 +18,7 @@ CacheSettings cache_settings(const ServiceSpec& spec) {
           0,
           engine.engine,
           engine.disable_hybrid_kv_cache_manager,
-          caches_prefixes(engine)};
+          request_states(engine.sglang)};
 }
 
 // The tiers of an engine's cache, in blocks of the cache. Engines but TensorRT-LLM copy what the device holds
@@ -69,6 +69,11 @@ std::optional<Problem> set_cache(const Design& design, const ServiceSpec& spec, 
     set_cache_tokens(engine, cache.blocks * cache_block_size(engine));
   }
   if (cache_blocks(engine) == 0) return no_cache_problem(engine.engine, cache);
+  int64_t& states = engine.sglang.max_mamba_cache_size;
+  if (states > 0 && cache.state_slots == 0 && engine.engine == EngineKind::Sglang)
+    return Problem(ProblemCode::EngineSettingInvalid, "max_mamba_cache_size",
+                   "the model has no mixers with states", "0");
+  if (states == 0) states = cache.state_slots;
   if (cache.sequences > 0)
     engine.sglang.max_running_requests = std::min(engine.sglang.max_running_requests, cache.sequences);
   engine.tiers = cache_tiers(spec, cache_blocks(engine), cache);

@@ -29,106 +29,87 @@ std::string number_text(double value) {
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
+ServiceSetting row(SettingKind kind, const char* id, const char* label, SettingGroup group, const char* help,
+                   Text text, Read read, std::vector<const char*> choices = {}) {
+  return {id, label, help, group, kind, std::move(choices), text, read};
+}
+
 // member: a function that returns a reference to the value in a spec.
 template <auto member>
 ServiceSetting whole(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Whole,
-          {},
-          [](const ServiceSpec& spec) { return std::to_string(member(spec)); },
-          [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
+  return row(
+      SettingKind::Whole, id, label, group, help,
+      [](const ServiceSpec& spec) { return std::to_string(member(spec)); },
+      [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); });
 }
 template <auto member>
 ServiceSetting number(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Number,
-          {},
-          [](const ServiceSpec& spec) { return number_text(member(spec)); },
-          [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); }};
+  return row(
+      SettingKind::Number, id, label, group, help,
+      [](const ServiceSpec& spec) { return number_text(member(spec)); },
+      [](ServiceSpec& spec, const std::string& text) { return read_number(member(spec), text); });
 }
 // may_be_empty: an empty text is an empty list.
 template <auto member, bool may_be_empty = false>
 ServiceSetting numbers(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Numbers,
-          {},
-          [](const ServiceSpec& spec) {
-            std::string out;
-            for (const double value : member(spec)) out += (out.empty() ? "" : ",") + number_text(value);
-            return out;
-          },
-          [](ServiceSpec& spec, const std::string& text) {
-            std::vector<double> values;
-            for (size_t at = 0; at <= text.size() && !(may_be_empty && text.empty());) {
-              const size_t end = std::min(text.find(',', at), text.size());
-              if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
-              at = end + 1;
-            }
-            member(spec) = std::move(values);
-            return true;
-          }};
+  return row(
+      SettingKind::Numbers, id, label, group, help,
+      [](const ServiceSpec& spec) {
+        std::string out;
+        for (const double value : member(spec)) out += (out.empty() ? "" : ",") + number_text(value);
+        return out;
+      },
+      [](ServiceSpec& spec, const std::string& text) {
+        std::vector<double> values;
+        for (size_t at = 0; at <= text.size() && !(may_be_empty && text.empty());) {
+          const size_t end = std::min(text.find(',', at), text.size());
+          if (!read_number(values.emplace_back(), text.substr(at, end - at))) return false;
+          at = end + 1;
+        }
+        member(spec) = std::move(values);
+        return true;
+      });
 }
 template <auto member>
 ServiceSetting file(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::File,
-          {},
-          [](const ServiceSpec& spec) { return member(spec); },
-          [](ServiceSpec& spec, const std::string& text) {
-            member(spec) = text;
-            return true;
-          }};
+  return row(
+      SettingKind::File, id, label, group, help, [](const ServiceSpec& spec) { return member(spec); },
+      [](ServiceSpec& spec, const std::string& text) {
+        member(spec) = text;
+        return true;
+      });
 }
 template <auto member>
 ServiceSetting on_off(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Switch,
-          {},
-          [](const ServiceSpec& spec) { return std::string(member(spec) ? "true" : "false"); },
-          [](ServiceSpec& spec, const std::string& text) {
-            if (text != "true" && text != "false") return false;
-            member(spec) = text == "true";
-            return true;
-          }};
+  return row(
+      SettingKind::Switch, id, label, group, help,
+      [](const ServiceSpec& spec) { return std::string(member(spec) ? "true" : "false"); },
+      [](ServiceSpec& spec, const std::string& text) {
+        if (text != "true" && text != "false") return false;
+        member(spec) = text == "true";
+        return true;
+      });
 }
 template <auto member>
 ServiceSetting limit(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Seconds,
-          {},
-          [](const ServiceSpec& spec) {
-            const auto& value = member(spec);
-            return value ? limit_text(*value) : std::string();
-          },
-          [](ServiceSpec& spec, const std::string& text) {
-            const auto read = limit_seconds(text, "");
-            if (std::holds_alternative<Problem>(read)) return false;
-            member(spec) = std::get<0>(read);
-            return true;
-          }};
+  return row(
+      SettingKind::Seconds, id, label, group, help,
+      [](const ServiceSpec& spec) {
+        const auto& value = member(spec);
+        return value ? limit_text(*value) : std::string();
+      },
+      [](ServiceSpec& spec, const std::string& text) {
+        const auto read = limit_seconds(text, "");
+        if (std::holds_alternative<Problem>(read)) return false;
+        member(spec) = std::get<0>(read);
+        return true;
+      });
 }
 
 constexpr const char* kArrivals[] = {"all-at-once", "constant", "poisson", "gamma"};
 constexpr const char* kPolicies[] = {"fcfs", "priority"};
 constexpr const char* kSglangPolicies[] = {"fcfs", "lpm"};
+constexpr const char* kStateStrategies[] = {"extra_buffer", "no_buffer"};
 constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH"};
 constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
 constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram"};
@@ -137,21 +118,18 @@ constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-
 
 template <auto member, const auto& names>
 ServiceSetting choice(const char* id, const char* label, SettingGroup group, const char* help) {
-  return {id,
-          label,
-          help,
-          group,
-          SettingKind::Choice,
-          {std::begin(names), std::end(names)},
-          [](const ServiceSpec& spec) { return std::string(names[static_cast<size_t>(member(spec))]); },
-          [](ServiceSpec& spec, const std::string& text) {
-            for (size_t i = 0; i < std::size(names); ++i)
-              if (text == names[i]) {
-                member(spec) = static_cast<std::decay_t<decltype(member(spec))>>(i);
-                return true;
-              }
-            return false;
-          }};
+  return row(
+      SettingKind::Choice, id, label, group, help,
+      [](const ServiceSpec& spec) { return std::string(names[static_cast<size_t>(member(spec))]); },
+      [](ServiceSpec& spec, const std::string& text) {
+        for (size_t i = 0; i < std::size(names); ++i)
+          if (text == names[i]) {
+            member(spec) = static_cast<std::decay_t<decltype(member(spec))>>(i);
+            return true;
+          }
+        return false;
+      },
+      {std::begin(names), std::end(names)});
 }
 
 #define MEMBER(path) \
@@ -315,6 +293,19 @@ std::vector<ServiceSetting> sglang_settings() {
               "scheduler_recv_interval", "Receive interval", kGroup,
               "The most decode steps in a row before the engine looks for new requests. Larger values save "
               "time of the host and delay first tokens (SGLang)."),
+          whole<MEMBER(engine.sglang.page_size)>("page_size", "Page size", kGroup,
+                                                 "Tokens of a page of the cache. Prefixes are reused and "
+                                                 "chunks are cut in whole pages (SGLang)."),
+          whole<MEMBER(engine.sglang.max_mamba_cache_size)>(
+              "max_mamba_cache_size", "Cached states", kGroup,
+              "States of mixers that the cache holds, of running requests and of prefixes. 0: as many as fit "
+              "(SGLang)."),
+          choice<MEMBER(engine.sglang.mamba_radix_cache_strategy), kStateStrategies>(
+              "mamba_radix_cache_strategy", "Stored states", kGroup,
+              "Where the radix cache stores the states of mixers, so that later requests find a prefix. "
+              "extra_buffer: at multiples of 64 tokens of a prompt and of 256 tokens of an answer. "
+              "no_buffer: at "
+              "the end of each chunk and each answer, without overlap (SGLang)."),
       });
 }
 
@@ -355,6 +346,24 @@ std::vector<ServiceSetting> trtllm_settings() {
           on_off<MEMBER(engine.trtllm.disable_overlap_scheduler)>(
               "disable_overlap_scheduler", "No overlap scheduler", kGroup,
               "The engine schedules a step after the previous one has ended (TensorRT-LLM)."),
+          on_off<MEMBER(engine.trtllm.enable_balance)>(
+              "enable_balance", "Balance prompts", kGroup,
+              "Attention replicas that share experts start prompts together (TensorRT-LLM: "
+              "attention_dp_config)."),
+          whole<MEMBER(engine.trtllm.timeout_iters)>(
+              "timeout_iters", "Balance timeout", kGroup,
+              "The most steps that a prompt waits until all attention replicas have one (TensorRT-LLM: "
+              "attention_dp_config)."),
+          whole<MEMBER(engine.trtllm.batching_wait_iters)>(
+              "batching_wait_iters", "Balance wait", kGroup,
+              "Steps that prompts wait for more prompts when all attention replicas have one (TensorRT-LLM: "
+              "attention_dp_config)."),
+          whole<MEMBER(engine.trtllm.batch_wait_timeout_iters)>(
+              "batch_wait_timeout_iters", "Batch wait", kGroup,
+              "The most steps that prompts wait for more prompts while others generate (TensorRT-LLM)."),
+          number<MEMBER(engine.trtllm.batch_wait_max_tokens_ratio)>(
+              "batch_wait_max_tokens_ratio", "Batch wait tokens", kGroup,
+              "Share of the tokens per step from which prompts do not wait for more (TensorRT-LLM)."),
       });
 }
 

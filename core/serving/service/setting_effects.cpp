@@ -112,7 +112,7 @@ Result<std::shared_ptr<const SettingEffects>> setting_effects(
     const Design& design, const ServiceSpec& spec, std::stop_token stop, std::shared_ptr<PlanCache> cache,
     const std::function<void(size_t done, size_t of)>& progress) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  const auto made = run_service(design, spec, stop, cache);
+  const auto made = run_service(design, spec, stop, cache, RunSteps::Counted);
   if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
   auto out = std::make_shared<SettingEffects>();
   out->spec = spec;
@@ -122,7 +122,7 @@ Result<std::shared_ptr<const SettingEffects>> setting_effects(
   parallel_loop(all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     auto& [effect, changed] = all[i];
-    const auto run = run_service(design, changed, stop, cache);
+    const auto run = run_service(design, changed, stop, cache, RunSteps::Counted);
     if (const auto* problem = std::get_if<Problem>(&run)) {
       effect.reason = problem->what;
     } else {

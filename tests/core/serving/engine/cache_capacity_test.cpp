@@ -3,18 +3,12 @@
 #include <cmath>
 
 #include "serving/engine/cache_capacity.h"
-#include "support/designs.h"
+#include "support/served_designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
-
-Design served(const char* preset, int64_t tp, const char* accelerator) {
-  Design design = preset_design(preset, tp, 1, 1);
-  design.cluster.accelerator = accelerator;
-  return design;
-}
 
 CacheCapacity capacity(const Design& design, const CacheSettings& settings) {
   const auto made = cache_capacity(design, settings);
@@ -30,14 +24,14 @@ class CacheCapacityTest : public QObject {
  private Q_SLOTS:
   // vLLM 0.19.0 printed 41,408 tokens on an RTX 4090 (casys-kaist/LLMServingSim, bench/examples, MIT).
   void blocks_that_vllm_printed() {
-    const CacheCapacity of = capacity(served("llama3-8b", 1, "h100-sxm-80gb"),
+    const CacheCapacity of = capacity(engine_on("llama3-8b", 1, "h100-sxm-80gb"),
                                       {0.9, 2048, 256, 16, 25'250'627'584});
     QCOMPARE(of.token_bytes, int64_t{2 * 32 * 8 * 128 * 2});
     QVERIFY2(std::abs(static_cast<double>(of.blocks) / 2588 - 1) < 0.03, std::to_string(of.blocks).c_str());
   }
   void parts_add_up() {
     for (const char* preset : {"llama3-70b", "qwen3-30b-a3b", "gpt-oss-120b"}) {
-      const CacheCapacity of = capacity(served(preset, 4, "h200-sxm-141gb"), {});
+      const CacheCapacity of = capacity(engine_on(preset, 4, "h200-sxm-141gb"), {});
       QCOMPARE(of.cache, of.usable - of.states - of.runtime - of.activations);
       QCOMPARE(of.blocks, of.cache / of.block_bytes);
       QVERIFY(of.states > 0 && of.activations > 0 && of.runtime > 0 && of.blocks > 0);
@@ -74,7 +68,7 @@ class CacheCapacityTest : public QObject {
     QFETCH(QList<int>, window);
     QFETCH(qint64, row_tokens);
     QFETCH(qint64, block_bytes);
-    const Design design = served(preset.constData(), 1, "h200-sxm-141gb");
+    const Design design = engine_on(preset.constData(), 1, "h200-sxm-141gb");
     const auto read = cache_storage(design, {});
     QVERIFY(std::holds_alternative<CacheCapacity>(read));
     const CacheCapacity& of = std::get<0>(read);
@@ -93,7 +87,7 @@ class CacheCapacityTest : public QObject {
   // Without the hybrid manager a window stores every token.
   void windows_can_store_all_tokens() {
     CacheSettings settings;
-    const Design design = served("gpt-oss-120b", 4, "h200-sxm-141gb");
+    const Design design = engine_on("gpt-oss-120b", 4, "h200-sxm-141gb");
     const CacheCapacity hybrid = capacity(design, settings);
     settings.disable_hybrid_kv_cache_manager = true;
     const CacheCapacity whole = capacity(design, settings);
@@ -109,15 +103,18 @@ class CacheCapacityTest : public QObject {
     CacheSettings settings;
     settings.block_size = 1;
     settings.engine = EngineKind::Sglang;
-    const Design windows = served("gpt-oss-120b", 4, "h200-sxm-141gb"),
-                 states = served("qwen3-next-80b-a3b", 4, "h200-sxm-141gb");
+    const Design windows = engine_on("gpt-oss-120b", 4, "h200-sxm-141gb"),
+                 states = engine_on("qwen3-next-80b-a3b", 4, "h200-sxm-141gb");
     CacheCapacity of = capacity(windows, settings);
     QCOMPARE(of.block_bytes, of.token_bytes + of.token_bytes * 4 / 5);
     QCOMPARE(of.sequences, int64_t{0});
+    QCOMPARE(of.state_slots, int64_t{0});
+    settings.request_states = 5;
     of = capacity(states, settings);
-    const double share = static_cast<double>(of.sequences * 3 * of.sequence_bytes) /
+    const double share = static_cast<double>(of.state_slots * of.sequence_bytes) /
                          static_cast<double>(of.cache);
     QVERIFY(std::abs(share - 0.9 / 1.9) < 0.01);
+    QCOMPARE(of.sequences, of.state_slots / 5);
     settings.engine = EngineKind::Trtllm;
     settings.max_num_seqs = 64;
     of = capacity(states, settings);
@@ -130,7 +127,7 @@ class CacheCapacityTest : public QObject {
     settings.engine = EngineKind::Sglang;
     settings.gpu_memory_utilization = 0;
     settings.memory_bytes = int64_t{80} << 30;
-    const CacheCapacity of = capacity(served("llama3-8b", 1, "h100-sxm-80gb"), settings);
+    const CacheCapacity of = capacity(engine_on("llama3-8b", 1, "h100-sxm-80gb"), settings);
     const double reserved = 512 + 1.5 * 8192 + 2 * 256 + 128;
     const double share = std::round((1 - reserved / (80 * 1024)) * 1000) / 1000;
     QCOMPARE(of.usable,
@@ -139,7 +136,7 @@ class CacheCapacityTest : public QObject {
   // SGLang divides what the runtime leaves; TensorRT-LLM takes a share of what the largest step leaves.
   void engines_divide_the_memory() {
     CacheSettings settings;
-    const Design design = served("llama3-8b", 1, "h100-sxm-80gb");
+    const Design design = engine_on("llama3-8b", 1, "h100-sxm-80gb");
     settings.gpu_memory_utilization = 1;
     const int64_t all = capacity(design, settings).cache;
     settings.gpu_memory_utilization = 0.5;
@@ -151,7 +148,7 @@ class CacheCapacityTest : public QObject {
     QVERIFY(std::abs(capacity(design, settings).cache - all / 2) <= 1);
   }
   void larger_steps_leave_less() {
-    const Design design = served("llama3-8b", 1, "h100-sxm-80gb");
+    const Design design = engine_on("llama3-8b", 1, "h100-sxm-80gb");
     const int64_t blocks = capacity(design, {}).blocks;
     QVERIFY(capacity(design, {0.9, 65536, 256}).blocks < blocks);
     QVERIFY(capacity(design, {0.9, 8192, 1024}).blocks < blocks);  // the sampler's logits
@@ -161,7 +158,7 @@ class CacheCapacityTest : public QObject {
   }
   // More sequences than tokens for each rank of a sequence-parallel group.
   void prompts_split_over_ranks() {
-    Design design = served("llama3-8b", 4, "h100-sxm-80gb");
+    Design design = engine_on("llama3-8b", 4, "h100-sxm-80gb");
     design.parallel.sequence_parallel = true;
     QVERIFY(capacity(design, {0.9, 256, 1024}).blocks > 1000);
   }
@@ -173,12 +170,12 @@ class CacheCapacityTest : public QObject {
     QCOMPARE(of.token_bytes, int64_t{2 * 20 * 4 * 128 * 2});
   }
   void no_room_is_no_cache() {
-    const CacheCapacity of = capacity(served("llama3-70b", 1, "h100-sxm-80gb"), {});
+    const CacheCapacity of = capacity(engine_on("llama3-70b", 1, "h100-sxm-80gb"), {});
     QCOMPARE(of.cache, int64_t{0});
     QCOMPARE(of.blocks, int64_t{0});
   }
   void wrong_layouts_are_problems() {
-    QVERIFY(std::holds_alternative<Problem>(cache_capacity(served("llama3-8b", 3, "h100-sxm-80gb"), {})));
+    QVERIFY(std::holds_alternative<Problem>(cache_capacity(engine_on("llama3-8b", 3, "h100-sxm-80gb"), {})));
   }
 };
 

@@ -40,12 +40,12 @@ class RadixCacheTest : public QObject {
                                             [&](int32_t content) { return !known.contains(content); });
         const auto expected = static_cast<int32_t>(first_new - all.begin());
         QCOMPARE(cache.cached(request, most), expected);
-        QCOMPARE(cache.match(request, most).tokens, expected);
+        QCOMPARE(cache.match(request, most).pages, expected);
         if (i % 2) continue;
-        QCOMPARE(cache.insert(request, most).tokens, expected);
+        QCOMPARE(cache.insert(request, most).pages, expected);
         known.insert(all.begin(), all.begin() + most);
-        QCOMPARE(cache.tokens(), static_cast<int64_t>(known.size()));
-        QCOMPARE(cache.evictable(), cache.tokens());
+        QCOMPARE(cache.pages(), static_cast<int64_t>(known.size()));
+        QCOMPARE(cache.evictable(), cache.pages());
       }
     }
   }
@@ -69,14 +69,14 @@ class RadixCacheTest : public QObject {
         locked.insert(all.begin(), all.end());
       }
       const auto held = static_cast<int64_t>(locked.size());
-      QCOMPARE(cache.tokens() - cache.evictable(), held);
+      QCOMPARE(cache.pages() - cache.evictable(), held);
       cache.evict(1 << 30);
-      QCOMPARE(cache.tokens(), held);
+      QCOMPARE(cache.pages(), held);
       QCOMPARE(cache.evictable(), int64_t{0});
       for (const int32_t node : nodes) cache.unlock(node);
       QCOMPARE(cache.evictable(), held);
       cache.evict(1 << 30);
-      QCOMPARE(cache.tokens(), int64_t{0});
+      QCOMPARE(cache.pages(), int64_t{0});
     }
   }
 
@@ -93,7 +93,7 @@ class RadixCacheTest : public QObject {
     const BlockContents contents(w, 1);
     RadixCache cache(contents);
     for (int32_t i = 0; i < 4; ++i) cache.insert(i, 32);
-    QCOMPARE(cache.tokens(), int64_t{16 + 3 * 16 + 32});
+    QCOMPARE(cache.pages(), int64_t{16 + 3 * 16 + 32});
     cache.match(0, 32);
     cache.evict(1);
     QCOMPARE(cache.cached(1, 32), 16);

@@ -122,7 +122,7 @@ QString broken_step(const RequestCase& c, const ServiceSetup& setup, const Reque
       return "steps of a replica overlap";
     last = step.begin + step.seconds;
     prefill += step.prefill_tokens;
-    decode += step.decode_sequences;
+    decode += step.decode_sequences - step.vain;
   }
   // Without preemption every token is computed once; with it, at least once.
   if (preemptions == 0 && (prefill != prompt || decode != gaps)) return "a token is not computed once";
@@ -279,6 +279,7 @@ class RequestSimulationTest : public QObject {
       }
       EngineSettings& s = setup.engine;
       s.num_gpu_blocks = s.sglang.max_total_tokens = s.trtllm.max_tokens = 0;
+      s.sglang.max_mamba_cache_size = 0;
       const RequestSimulation with = run(c.workload, setup, clock);
       s.tiers = {};
       const RequestSimulation without = run(c.workload, setup, clock);

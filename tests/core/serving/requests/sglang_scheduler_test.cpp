@@ -26,18 +26,22 @@ RequestSimulation run(const EngineSettings& settings, std::vector<Request> reque
   return run(settings, workload(std::move(requests)));
 }
 
-// Requests with a prompt of 40 tokens. Those with equal hashes share it.
-Workload prompts_of_40(std::vector<std::pair<double, uint64_t>> requests) {
+// Requests with a prompt of so many tokens. Those with equal hashes share its first part, of which a hash is.
+Workload sharing_prompts(int32_t prompt, int32_t part, std::vector<std::pair<double, uint64_t>> requests) {
   Workload out;
-  out.tokens_per_hash = 40;
+  out.tokens_per_hash = part;
   for (const auto& [arrival, hash] : requests) {
-    Request r = request(arrival, 40, 1);
+    Request r = request(arrival, prompt, 1);
     r.first_hash = static_cast<int64_t>(out.hashes.size());
     r.hashes = 1;
     out.hashes.push_back(hash);
     out.requests.push_back(r);
   }
   return out;
+}
+
+Workload prompts_of_40(std::vector<std::pair<double, uint64_t>> requests) {
+  return sharing_prompts(40, 40, std::move(requests));
 }
 
 }  // namespace
@@ -222,6 +226,133 @@ class SglangSchedulerTest : public QObject {
     QCOMPARE(r.requests[0].last_token, 4.0);
   }
 
+  // The step from 3 s to 4 s is scheduled while the last token is computed. It computes the sequence once
+  // more, so the request that arrives at 3.2 s waits for its end.
+  void overlap_computes_an_ended_sequence_once_more() {
+    EngineSettings s = settings(100);
+    const std::vector<Request> requests{request(0, 10, 3), request(3.2, 10, 1)};
+    auto r = run(s, requests);
+    QCOMPARE(decode_sequences(r), (std::vector<int>{0, 1, 1, 0}));
+    QCOMPARE(r.requests[1].scheduled, 3.2);
+    s.sglang.disable_overlap_schedule = false;
+    r = run(s, requests);
+    QCOMPARE(decode_sequences(r), (std::vector<int>{0, 1, 1, 1, 0, 1}));
+    QCOMPARE(r.requests[0].last_token, 3.0);
+    QCOMPARE(r.requests[1].scheduled, 4.0);
+    QCOMPARE(r.steps[3].sampled, 1);
+    QCOMPARE(r.steps[3].vain, 1);
+    QCOMPARE(r.steps[3].decode_context, int64_t{13});
+    int64_t gaps = 0;  // of tokens that clients get
+    for (const TokenGap& gap : r.gaps) gaps += gap.chunks;
+    QCOMPARE(gaps, int64_t{2});
+    // Steps of prompts compute no ended sequence.
+    QCOMPARE(prefill_tokens(run(s, {request(0, 10, 1), request(0.5, 20, 1)})),
+             (std::vector<int>{10, 0, 20, 0}));
+  }
+
+  // The scheduler has not seen the token in flight. At 1 s the first request has 49 or, with overlap, 50
+  // tokens to come, of which 0.7 are reserved: 45.7 or 45 tokens of the cache are left. An answer of 24 needs
+  // 20 + 24 + 1 = 45 tokens.
+  void tokens_in_flight_are_reserved() {
+    const auto scheduled = [](bool overlap) {
+      EngineSettings s = settings(100);
+      s.sglang.disable_overlap_schedule = !overlap;
+      return run(s, {request(0, 20, 50), request(0.5, 20, 24)}).requests[1].scheduled;
+    };
+    QCOMPARE(scheduled(false), 1.0);
+    QVERIFY(scheduled(true) > 1.0);
+  }
+
+  // Pages of 16 tokens. The rest of 22 tokens takes 32 of the chunk, so a part of 32 is left for the second
+  // prompt.
+  void sequences_have_whole_pages() {
+    EngineSettings s = settings();
+    s.sglang.page_size = 16;
+    s.sglang.chunked_prefill_size = 64;
+    QCOMPARE(prefill_tokens(run(s, {request(0, 150, 1), request(0, 80, 1)})),
+             (std::vector<int>{64, 64, 54, 48}));
+    // Six pages: prompt, answer and a page have to be less than 96 tokens.
+    s.sglang.max_total_tokens = 100;
+    const auto r = run(s, {request(0, 20, 59)});
+    QCOMPARE(r.requests[0].end, RequestEnd::Finished);
+    QCOMPARE(r.usable_blocks, int64_t{6});
+    QCOMPARE(r.peak_blocks, int64_t{5});
+    QCOMPARE(run(s, {request(0, 20, 60)}).requests[0].end, RequestEnd::LargerThanCache);
+    // Seven pages. After 33 common decode steps of 16 and 31 tokens, both need a page: four and five in
+    // total.
+    s.sglang.max_total_tokens = 112;
+    s.sglang.schedule_conservativeness = 0;
+    const auto short_of_pages = run(s, {request(0, 16, 75), request(1, 31, 48)});
+    QCOMPARE(short_of_pages.requests[1].preemptions, 1);
+    QCOMPARE(short_of_pages.preemptions[0].time, 34.0);
+    s.sglang.max_total_tokens = 0;
+    s.sglang.disable_radix_cache = false;
+    QCOMPARE(run(s, prompts_of_40({{0, 1}, {5, 1}})).requests[1].cached, 32);
+    s.sglang.chunked_prefill_size = 72;
+    const auto problem = check_settings(s);
+    QVERIFY(problem && problem->where == "chunked_prefill_size");
+  }
+
+  // A turn of 200 tokens after a prompt of 100 and an answer of 10, of which 109 are computed.
+  void a_turn_is_found_where_states_are_stored_data() {
+    QTest::addColumn<int>("states");
+    QTest::addColumn<StateStrategy>("strategy");
+    QTest::addColumn<int>("answer");
+    QTest::addColumn<int>("cached");
+    QTest::newRow("no states") << 0 << StateStrategy::ExtraBuffer << 10 << 109;
+    QTest::newRow("extra_buffer") << 10 << StateStrategy::ExtraBuffer << 10 << 64;
+    QTest::newRow("extra_buffer, long answer") << 10 << StateStrategy::ExtraBuffer << 180 << 256;
+    QTest::newRow("no_buffer") << 10 << StateStrategy::NoBuffer << 10 << 109;
+    QTest::newRow("no_buffer, long answer") << 10 << StateStrategy::NoBuffer << 180 << 279;
+  }
+  void a_turn_is_found_where_states_are_stored() {
+    QFETCH(int, states);
+    QFETCH(StateStrategy, strategy);
+    QFETCH(int, answer);
+    QFETCH(int, cached);
+    EngineSettings s = settings();
+    s.sglang.disable_radix_cache = false;
+    s.sglang.max_mamba_cache_size = states;
+    s.sglang.mamba_radix_cache_strategy = strategy;
+    Workload w = workload({request(0, 100, answer), request(1, 400, 1)});
+    w.requests[1].parent = 0;
+    QCOMPARE(run(s, w).requests[1].cached, cached);
+  }
+
+  // Prompts of 300 tokens that share 128. The second one stores the states where the first one branches off,
+  // so the third one finds them. Without a buffer states are stored at the end of prompts only.
+  void states_are_stored_where_prompts_branch() {
+    EngineSettings s = settings();
+    s.sglang.disable_radix_cache = false;
+    const Workload w = sharing_prompts(300, 128, {{0, 1}, {5, 1}, {10, 1}, {15, 2}});
+    const auto cached = [&] {
+      std::vector<int> out;
+      for (const RequestRecord& record : run(s, w).requests) out.push_back(record.cached);
+      return out;
+    };
+    QCOMPARE(cached(), (std::vector<int>{0, 128, 128, 0}));
+    s.sglang.max_mamba_cache_size = 100;
+    QCOMPARE(cached(), (std::vector<int>{0, 0, 128, 0}));
+    s.sglang.mamba_radix_cache_strategy = StateStrategy::NoBuffer;
+    QCOMPARE(cached(), (std::vector<int>{0, 0, 0, 0}));
+    QCOMPARE(steps_in_flight(s), 1);
+  }
+
+  // One request at a time: it has states of its own, and stores those of its prompt. With two places the
+  // states of the first prompt are lost, and its tokens with them.
+  void states_are_evicted_by_their_last_use() {
+    EngineSettings s = settings();
+    s.sglang.disable_radix_cache = false;
+    s.sglang.max_mamba_cache_size = 2;
+    const Workload w = sharing_prompts(80, 80, {{0, 1}, {5, 2}, {10, 1}, {15, 1}});
+    auto r = run(s, w);
+    QCOMPARE(r.requests[2].cached, 0);
+    QCOMPARE(r.requests[3].cached, 64);
+    s.sglang.max_mamba_cache_size = 3;
+    r = run(s, w);
+    QCOMPARE(r.requests[2].cached, 64);
+  }
+
   // The engine looks for requests after three decode steps in a row, at 4 s, and after the prefill batch at 5
   // s. An idle engine looks at once.
   void requests_are_received_in_intervals() {
@@ -255,7 +386,8 @@ class SglangSchedulerTest : public QObject {
   void settings_out_of_range_are_refused_data() {
     QTest::addColumn<QByteArray>("name");
     for (const char* name : {"context_len", "max_total_tokens", "max_running_requests", "max_prefill_tokens",
-                             "chunked_prefill_size", "schedule_conservativeness", "scheduler_recv_interval"})
+                             "chunked_prefill_size", "schedule_conservativeness", "scheduler_recv_interval",
+                             "page_size", "max_mamba_cache_size"})
       QTest::newRow(name) << QByteArray(name);
   }
   void settings_out_of_range_are_refused() {
@@ -269,6 +401,8 @@ class SglangSchedulerTest : public QObject {
     if (name == "chunked_prefill_size") s.sglang.chunked_prefill_size = 0;
     if (name == "schedule_conservativeness") s.sglang.schedule_conservativeness = -1;
     if (name == "scheduler_recv_interval") s.sglang.scheduler_recv_interval = 0;
+    if (name == "page_size") s.sglang.page_size = 0;
+    if (name == "max_mamba_cache_size") s.sglang.max_mamba_cache_size = -1;
     const auto problem = check_settings(s);
     QVERIFY(problem);
     QCOMPARE(problem->code, ProblemCode::EngineSettingInvalid);

@@ -140,6 +140,43 @@ class TrtllmSchedulerTest : public QObject {
     QCOMPARE(r.requests[0].last_token, 3.0);
   }
 
+  // Two attention replicas that share experts, with a request each from the start. The first one gets another
+  // request at 0.5 s. Without balance it starts at 1 s. With balance it waits for a prompt of the other
+  // replica, which comes at 20.5 s, and then three steps more; without that prompt for 50 steps.
+  void prompts_wait_for_those_of_other_replicas() {
+    const auto scheduled = [](bool balance, bool other) {
+      ServiceSetup setup;
+      setup.engine = settings();
+      setup.engine.attention_dp = 2;
+      setup.engine.trtllm.enable_balance = balance;
+      setup.engine.trtllm.batching_wait_iters = 3;
+      setup.replicas = setup.lockstep = 2;
+      std::vector<Request> requests{request(0, 10, 100), request(0, 10, 100), request(0.5, 10, 5)};
+      if (other) requests.push_back(request(20.5, 10, 5));
+      LinearClock clock(1, 0, 0);
+      const auto r = std::get<RequestSimulation>(simulate_requests(workload(requests), setup, clock));
+      return std::pair(r.requests[2].scheduled, other ? r.requests[3].scheduled : 0);
+    };
+    QCOMPARE(scheduled(false, true), (std::pair<double, double>(1, 21)));
+    QCOMPARE(scheduled(true, true), (std::pair<double, double>(24, 24)));
+    QCOMPARE(scheduled(true, false).first, 50.0);
+  }
+
+  // A prompt of 10 tokens waits for four steps, or until 50 tokens share a step: with that of 45 tokens at
+  // 2 s.
+  void prompts_wait_for_a_larger_batch() {
+    EngineSettings s = settings();
+    s.trtllm.max_num_tokens = 100;
+    const std::vector<Request> one{request(0, 10, 20), request(0.5, 10, 5)};
+    QCOMPARE(run(s, one).requests[1].scheduled, 1.0);
+    s.trtllm.batch_wait_timeout_iters = 4;
+    s.trtllm.batch_wait_max_tokens_ratio = 0.5;
+    QCOMPARE(run(s, one).requests[1].scheduled, 5.0);
+    QCOMPARE(run(s, {one[0], one[1], request(1.5, 45, 5)}).requests[1].scheduled, 2.0);
+    // Nothing waits while nothing generates.
+    QCOMPARE(run(s, {request(0, 10, 1), request(0.5, 10, 1)}).requests[1].scheduled, 1.0);
+  }
+
   void requests_that_never_fit_are_refused() {
     const auto end = [](const EngineSettings& s, int32_t prompt, int32_t output) {
       return run(s, {request(0, prompt, output)}).requests[0].end;
@@ -165,7 +202,8 @@ class TrtllmSchedulerTest : public QObject {
   void settings_out_of_range_are_refused_data() {
     QTest::addColumn<QByteArray>("name");
     for (const char* name :
-         {"max_seq_len", "max_batch_size", "max_num_tokens", "max_tokens", "tokens_per_block"})
+         {"max_seq_len", "max_batch_size", "max_num_tokens", "max_tokens", "tokens_per_block",
+          "timeout_iters", "batching_wait_iters", "batch_wait_timeout_iters", "batch_wait_max_tokens_ratio"})
       QTest::newRow(name) << QByteArray(name);
   }
   void settings_out_of_range_are_refused() {
@@ -177,6 +215,10 @@ class TrtllmSchedulerTest : public QObject {
     if (name == "max_num_tokens") s.trtllm.max_num_tokens = 0;
     if (name == "max_tokens") s.trtllm.max_tokens = 3;
     if (name == "tokens_per_block") s.trtllm.tokens_per_block = 0;
+    if (name == "timeout_iters") s.trtllm.timeout_iters = -1;
+    if (name == "batching_wait_iters") s.trtllm.batching_wait_iters = -1;
+    if (name == "batch_wait_timeout_iters") s.trtllm.batch_wait_timeout_iters = -1;
+    if (name == "batch_wait_max_tokens_ratio") s.trtllm.batch_wait_max_tokens_ratio = 2;
     const auto problem = check_settings(s);
     QVERIFY(problem);
     QCOMPARE(problem->code, ProblemCode::EngineSettingInvalid);

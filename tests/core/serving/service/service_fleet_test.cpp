@@ -10,18 +10,12 @@
 #include "serving/service/service.h"
 #include "serving/service/setting_effects.h"
 #include "serving/service/step_designs.h"
-#include "support/designs.h"
+#include "support/served_designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
-
-Design design_on(const char* preset, int64_t tp, const char* accelerator) {
-  Design design = preset_design(preset, tp, 1, 1);
-  design.cluster.accelerator = accelerator;
-  return design;
-}
 
 ServiceSpec spec_of(int64_t requests, double rate) {
   ServiceSpec spec;
@@ -53,7 +47,7 @@ class ServiceFleetTest : public QObject {
   // docs/source/performance/vllm/vllm-v1-pd-performance.md @3b5a594): 16.43 ms for 16,384 tokens and 31.65 ms
   // for 32,768. Short prompts take 0.4 ms more than the network, which is time of the connector.
   void transfers_take_the_time_of_the_network() {
-    Design design = design_on("qwen3-8b", 8, "h800-sxm-80gb");
+    Design design = engine_on("qwen3-8b", 8, "h800-sxm-80gb");
     design.cluster.nic_bandwidth = 200;
     ServiceSpec spec = spec_of(1, 1);
     spec.source.output_len = 2;
@@ -82,7 +76,7 @@ class ServiceFleetTest : public QObject {
   }
   void prefill_and_decode_have_replicas() {
     QFETCH(QString, engine);
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(60, 10);
     QVERIFY(!set_setting(spec, *find_setting("engine"), engine.toStdString()));
     QVERIFY(!set_setting(spec, *find_setting("prefill_replicas"), "2"));
@@ -109,7 +103,7 @@ class ServiceFleetTest : public QObject {
   // SGLang takes blocks first. With a full decode cache, its prompts wait before the prefill, others after
   // it.
   void engines_have_their_handoff() {
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(40, 100);
     spec.fleet.prefill_replicas = spec.fleet.decode_replicas = 1;
     spec.engine.num_gpu_blocks = 201;
@@ -126,8 +120,8 @@ class ServiceFleetTest : public QObject {
   void prefill_replicas_have_their_design() {
     const QTemporaryDir folder;
     const std::string file = folder.filePath("prefill.json").toStdString();
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
-    QVERIFY(!save_design(design_on("llama3-8b", 2, "a100-sxm-80gb"), file));
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
+    QVERIFY(!save_design(engine_on("llama3-8b", 2, "a100-sxm-80gb"), file));
     ServiceSpec spec = spec_of(20, 2);
     spec.fleet.prefill_replicas = 2;
     spec.fleet.decode_replicas = 1;
@@ -142,7 +136,7 @@ class ServiceFleetTest : public QObject {
     const size_t first = other->simulation.steps.front().replica == 2 ? 1 : 0;
     const auto opened = step_designs(*other, first);
     QCOMPARE(std::get<StepDesigns>(opened).prefill->parallel.tp, int64_t{2});
-    QVERIFY(!save_design(design_on("llama3-70b", 4, "a100-sxm-80gb"), file));
+    QVERIFY(!save_design(engine_on("llama3-70b", 4, "a100-sxm-80gb"), file));
     QCOMPARE(place_of_problem(design, spec), std::string("prefill_design"));
     spec.fleet.prefill_design = folder.filePath("missing.json").toStdString();
     QVERIFY(std::holds_alternative<Problem>(run_service(design, spec)));
@@ -153,13 +147,13 @@ class ServiceFleetTest : public QObject {
     spec.source.input_len = 4000;
     spec.fleet.prefill_replicas = spec.fleet.decode_replicas = 1;
     spec.fleet.prefill_step_tokens = 500;
-    const auto other = run_of(design_on("llama3-8b", 1, "h200-sxm-141gb"), spec);
+    const auto other = run_of(engine_on("llama3-8b", 1, "h200-sxm-141gb"), spec);
     for (const StepRecord& step : other->simulation.steps) QVERIFY(step.prefill_tokens <= 500);
   }
 
   // Fewer GPU-seconds and dollars than a fixed number of replicas; and never fewer than the least number.
   void replicas_that_follow_the_load_cost_less() {
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(400, 4);
     spec.replicas = 4;
     const auto fixed = run_of(design, spec);
@@ -177,7 +171,7 @@ class ServiceFleetTest : public QObject {
 
   // Settings of the fleet without an effect have no step; a failure is a part of the question.
   void effects_know_the_fleet() {
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(5, 10);
     const auto ids = [&] {
       std::set<std::string> out;
@@ -195,7 +189,7 @@ class ServiceFleetTest : public QObject {
   }
 
   void failures_send_requests_again() {
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(200, 20);
     spec.replicas = 2;
     const auto before = run_of(design, spec);
@@ -238,7 +232,7 @@ class ServiceFleetTest : public QObject {
     spec.fleet.prefill_replicas = 1;
     QVERIFY(!check_spec(spec));
     spec.replicas = 4;
-    QCOMPARE(place_of_problem(design_on("llama3-8b", 1, "h200-sxm-141gb"), spec), std::string("replicas"));
+    QCOMPARE(place_of_problem(engine_on("llama3-8b", 1, "h200-sxm-141gb"), spec), std::string("replicas"));
   }
 };
 

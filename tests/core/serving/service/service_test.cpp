@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "report/service_report.h"
 #include "serving/service/service.h"
 #include "support/designs.h"
 
@@ -90,6 +91,22 @@ class ServiceTest : public QObject {
     for (const StepRecord& step : run->simulation.steps) sum += step.seconds;
     QVERIFY(std::abs(sum / run->results.e2e.mean - 1) < 1e-9);
   }
+  // Preemptions, drafts and two replicas included.
+  void figures_need_no_steps() {
+    ServiceSpec spec;
+    spec.source.requests = 60;
+    spec.source.rate = 100;
+    spec.engine.num_gpu_blocks = 200;
+    spec.engine.speculation.method = SpeculativeMethod::Ngram;
+    const Design design = design_on("llama3-8b", 1, 2);
+    const auto kept = run_of(design, spec);
+    const auto counted = std::get<0>(run_service(design, spec, {}, {}, RunSteps::Counted));
+    QVERIFY(!kept->simulation.steps.empty() && !kept->simulation.preemptions.empty());
+    QVERIFY(counted->simulation.steps.empty() && counted->simulation.chunks.empty());
+    QVERIFY(counted->simulation.preemptions.empty());
+    QCOMPARE(service_json(*counted), service_json(*kept));
+    QCOMPARE(service_text(*counted), service_text(*kept));
+  }
   // The cache is what the memory leaves, unless the blocks are given.
   void blocks_follow_from_memory() {
     ServiceSpec spec;
@@ -101,6 +118,25 @@ class ServiceTest : public QObject {
     const auto given = run_of(design_on("llama3-8b", 1, 1), spec);
     QCOMPARE(given->spec.engine.num_gpu_blocks, int64_t{500});
     QCOMPARE(given->cache.cache, int64_t{0});
+  }
+  // Each running request of SGLang needs five places for states with overlap, four without.
+  void states_limit_running_requests() {
+    ServiceSpec spec;
+    spec.source.requests = 2;
+    spec.engine.engine = EngineKind::Sglang;
+    const Design design = design_on("qwen3-next-80b-a3b", 4, 1);
+    for (const int64_t places : {5, 4}) {
+      const auto run = run_of(design, spec);
+      const SglangSettings& of = run->spec.engine.sglang;
+      QVERIFY(of.max_mamba_cache_size > 100);
+      QCOMPARE(of.max_running_requests, of.max_mamba_cache_size / places);
+      spec.engine.sglang.disable_overlap_schedule = true;
+    }
+    spec.engine.sglang.max_mamba_cache_size = 10;
+    const auto made = run_service(design_on("llama3-8b", 1, 1), spec);
+    const auto* problem = std::get_if<Problem>(&made);
+    QVERIFY(problem);
+    QCOMPARE(problem->where, std::string("max_mamba_cache_size"));
   }
   void data_parallel_replicas_are_engines() {
     ServiceSpec spec;
