@@ -1,7 +1,10 @@
 // shardscape-cli fleet
+#include <algorithm>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -24,6 +27,15 @@ namespace {
 
 constexpr int64_t kMostEngines = 100'000, kMostCandidates = 10'000;
 
+// The search finds the numbers of replicas, so these settings of a service have no flag here.
+const std::set<std::string> kFound{"replicas",
+                                   "prefill_replicas",
+                                   "decode_replicas",
+                                   "least_prefill_replicas",
+                                   "requests_per_prefill_replica",
+                                   "prefill_start_seconds",
+                                   "prefill_cool_down_seconds"};
+
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> out;
   std::istringstream words(text);
@@ -34,13 +46,18 @@ std::vector<std::string> words_of(const std::string& text) {
 // The kinds of engines, or an exit code.
 std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
   FleetSpace space;
-  if (const std::string* text = arguments.value("--accelerators")) space.accelerators = words_of(*text);
-  if (const std::string* text = arguments.value("--engine-gpus")) {
-    const auto sizes = sweep_values(*find_knob("tp"), *text);
-    if (const auto* problem = std::get_if<Problem>(&sizes))
-      return service_failure({problem->code, "--engine-gpus", problem->what, problem->accepted}, kWrongUsage);
-    space.engine_gpus = std::get<0>(sizes);
-  }
+  space.disaggregate = arguments.has("--disaggregate");
+  for (const auto& [flag, list] : {std::pair{"--accelerators", &space.accelerators},
+                                   std::pair{"--prefill-accelerators", &space.prefill_accelerators}})
+    if (const std::string* text = arguments.value(flag)) *list = words_of(*text);
+  for (const auto& [flag, list] : {std::pair{"--engine-gpus", &space.engine_gpus},
+                                   std::pair{"--prefill-engine-gpus", &space.prefill_gpus}})
+    if (const std::string* text = arguments.value(flag)) {
+      const auto sizes = sweep_values(*find_knob("tp"), *text);
+      if (const auto* problem = std::get_if<Problem>(&sizes))
+        return service_failure({problem->code, flag, problem->what, problem->accepted}, kWrongUsage);
+      *list = std::get<0>(sizes);
+    }
   for (const std::string& text : arguments.values("--try")) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -69,9 +86,14 @@ std::variant<FleetOptions, int> options_of(const Arguments& arguments) {
 
 // Prints the problem with the flag that has the mistake.
 int wrong_candidates(Problem problem) {
-  problem.where = problem.where == "accelerator"   ? "--accelerators"
-                  : problem.where == "engine_gpus" ? "--engine-gpus"
-                                                   : "--try " + problem.where;
+  const std::pair<const char*, const char*> flags[] = {{"accelerator", "--accelerators"},
+                                                       {"engine_gpus", "--engine-gpus"},
+                                                       {"prefill_accelerators", "--prefill-accelerators"},
+                                                       {"prefill_engine_gpus", "--prefill-engine-gpus"},
+                                                       {"prefill_design", "--prefill-design"}};
+  const auto* of = std::find_if(std::begin(flags), std::end(flags),
+                                [&](const auto& row) { return problem.where == row.first; });
+  problem.where = of != std::end(flags) ? of->second : "--try " + problem.where;
   print_problem(problem);
   return kWrongUsage;
 }
@@ -80,18 +102,21 @@ int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   print_problems(engine_profile_problems());
-  const auto spec = service_of(arguments, {"replicas"});
+  auto spec = service_of(arguments, kFound);
   if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
-  const auto space = space_flags_of(arguments);
+  auto space = space_flags_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
-  const auto options = options_of(arguments);
+  auto options = options_of(arguments);
   if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
   Interrupt interrupt;
-  const ServiceSpec& service = std::get<ServiceSpec>(spec);
+  ServiceSpec& service = std::get<ServiceSpec>(spec);
+  // The search reads the file once, for all fleets.
+  std::get<FleetSpace>(space).prefill_design = std::exchange(service.fleet.prefill_design, {});
   auto candidates = fleet_candidates(std::get<Design>(design), service, std::get<FleetSpace>(space),
                                      interrupt.token());
   if (const auto* problem = std::get_if<Problem>(&candidates)) return wrong_candidates(*problem);
   if (interrupt.token().stop_requested()) return kInterrupted;
+  std::get<FleetOptions>(options).prefill = std::move(std::get<0>(candidates).prefill);
   const auto made = [&] {
     CountLine line;
     return search_fleet(std::move(std::get<0>(candidates).list), service, std::get<FleetOptions>(options),
@@ -121,6 +146,17 @@ Command fleet_command() {
        "GPUs of an engine. Accepts numbers and ranges such as 1..16*2; default: 1, 2, 4 and so on up to two "
        "nodes, or a node if its scale-up domain ends there.",
        ""},
+      {"--disaggregate", 0, FlagKind::Switch, "",
+       "Also try prefill and decode engines, of equal or different layouts and accelerators. The search "
+       "finds "
+       "the numbers of both that cost least.",
+       ""},
+      {"--prefill-accelerators", 0, FlagKind::Value, "ID,ID,...",
+       "With --disaggregate: accelerators of prefill engines; default: those of --accelerators.", ""},
+      {"--prefill-engine-gpus", 0, FlagKind::Value, "N,N,...",
+       "With --disaggregate: GPUs of a prefill engine; default: as --engine-gpus. --prefill-design gives one "
+       "prefill engine instead.",
+       ""},
       {"--try", 0, FlagKind::Value, "SETTING=V,V,...",
        "Also vary a setting of the engine, or router; may be repeated. All combinations are tried.", ""},
       {"--most-engines", 0, FlagKind::Value, "N", "The largest fleet that is tried; default: 1,024.", ""},
@@ -128,7 +164,7 @@ Command fleet_command() {
        "Kinds of engines that are simulated, by their estimated cost; default: 48.", ""},
       {"--finalists", 0, FlagKind::Value, "N",
        "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6.", ""}};
-  for (Flag& flag : service_flags({"replicas"})) flags.push_back(std::move(flag));
+  for (Flag& flag : service_flags(kFound)) flags.push_back(std::move(flag));
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "fleet",
@@ -139,12 +175,16 @@ Command fleet_command() {
           "of an engine, it finds the least number of replicas that keeps the limits (--slo), by "
           "simulation. Prints GPUs, dollars per hour and per million output tokens, energy and "
           "latencies, the cheapest fleet first, and why other kinds of engines are not in the table. "
-          "The layout of the design competes with the others. ") +
+          "The layout of the design competes with the others. With --disaggregate, prefill and decode "
+          "engines "
+          "compete with engines that do both, and the ratio of the cheapest fleet is printed. ") +
           kDesignFlagsHelp,
       {"shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<2s, p99 tpot<50ms' "
        "--accelerators h100-sxm-80gb,h200-sxm-141gb",
        "shardscape-cli fleet --model llama3-8b --trace requests.csv --slo 'p90 e2e<20s' --engine-gpus 1,2 "
-       "--try max_num_seqs=64,256 --json"},
+       "--try max_num_seqs=64,256 --json",
+       "shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<1s, p99 tpot<30ms' --disaggregate "
+       "--prefill-accelerators h100-sxm-80gb --accelerators h200-sxm-141gb"},
       std::move(flags),
       0,
       run};
