@@ -1,6 +1,5 @@
 // shardscape-cli fleet
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -12,10 +11,8 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
-#include "app/cli/progress_line.h"
-#include "app/cli/service_flags.h"
+#include "app/cli/service_answer.h"
 #include "app/cli/space_flags.h"
-#include "base/atomic_write.h"
 #include "explore/fleet_candidates.h"
 #include "explore/values.h"
 #include "model/parallel_loop.h"
@@ -26,6 +23,15 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kMostEngines = 100'000, kMostCandidates = 10'000;
+constexpr CountFlag kMostReplicas{"--most-engines", 1024, 1, kMostEngines,
+                                  "The largest fleet that is tried; default: 1,024."};
+constexpr CountFlag kSimulated{
+    "--simulated", 48, 1, kMostCandidates,
+    "Kinds of engines that are simulated, by their estimated cost; default: 48. With --disaggregate, also so "
+    "many pairs."};
+constexpr CountFlag kFinalists{
+    "--finalists", 6, 1, kMostCandidates,
+    "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6."};
 
 // The search finds the numbers of replicas, so these settings of a service have no flag here.
 const std::set<std::string> kFound{"replicas",
@@ -71,16 +77,13 @@ std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
 
 std::variant<FleetOptions, int> options_of(const Arguments& arguments) {
   FleetOptions options;
-  const auto most = count_flag(arguments, "--most-engines", options.most_replicas, 1, kMostEngines),
-             simulated = count_flag(arguments, "--simulated", static_cast<int64_t>(options.simulated), 1,
-                                    kMostCandidates),
-             finalists = count_flag(arguments, "--finalists", static_cast<int64_t>(options.finalists), 1,
-                                    kMostCandidates);
-  for (const auto* read : {&most, &simulated, &finalists})
-    if (const int* exit_code = std::get_if<int>(read)) return *exit_code;
-  options.most_replicas = std::get<int64_t>(most);
-  options.simulated = static_cast<size_t>(std::get<int64_t>(simulated));
-  options.finalists = static_cast<size_t>(std::get<int64_t>(finalists));
+  int64_t simulated = 0, finalists = 0;
+  if (const auto exit_code = read_counts(
+          arguments,
+          {{kMostReplicas, &options.most_replicas}, {kSimulated, &simulated}, {kFinalists, &finalists}}))
+    return *exit_code;
+  options.simulated = static_cast<size_t>(simulated);
+  options.finalists = static_cast<size_t>(finalists);
   return options;
 }
 
@@ -117,21 +120,13 @@ int run(const Arguments& arguments) {
   if (const auto* problem = std::get_if<Problem>(&candidates)) return wrong_candidates(*problem);
   if (interrupt.token().stop_requested()) return kInterrupted;
   std::get<FleetOptions>(options).prefill = std::move(std::get<0>(candidates).prefill);
-  const auto made = [&] {
-    CountLine line;
+  Question<FleetSearch> question{
+      {}, fleet_csv, fleet_json, fleet_text, [](const FleetSearch& found) { return found.sized > 0; }};
+  question.compute = [&](std::stop_token stop, const auto& progress) {
     return search_fleet(std::move(std::get<0>(candidates).list), service, std::get<FleetOptions>(options),
-                        interrupt.token(), {}, [&](size_t done, size_t of) { line.show(done, of); });
-  }();
-  if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
-  const FleetSearch& found = *std::get<0>(made);
-  if (const std::string* path = arguments.value("--csv"))
-    if (const auto problem = atomic_write(*path, fleet_csv(found))) {
-      print_problem(*problem);
-      return kFileError;
-    }
-  std::cout << (arguments.has("--json") ? fleet_json(found) : fleet_text(found));
-  return found.sized > 0 ? kDone : kNegativeAnswer;
+                        std::move(stop), {}, progress);
+  };
+  return ask(arguments, question);
 }
 
 }  // namespace
@@ -159,11 +154,9 @@ Command fleet_command() {
        ""},
       {"--try", 0, FlagKind::Value, "SETTING=V,V,...",
        "Also vary a setting of the engine, or router; may be repeated. All combinations are tried.", ""},
-      {"--most-engines", 0, FlagKind::Value, "N", "The largest fleet that is tried; default: 1,024.", ""},
-      {"--simulated", 0, FlagKind::Value, "N",
-       "Kinds of engines that are simulated, by their estimated cost; default: 48.", ""},
-      {"--finalists", 0, FlagKind::Value, "N",
-       "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6.", ""}};
+      kMostReplicas.flag(),
+      kSimulated.flag(),
+      kFinalists.flag()};
   for (Flag& flag : service_flags(kFound)) flags.push_back(std::move(flag));
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
