@@ -173,15 +173,17 @@ class FleetSearchTest : public QObject {
   void the_ratio_is_the_cheapest_data() {
     QTest::addColumn<QString>("level");
     QTest::addColumn<int>("input");
-    QTest::newRow("long prompts") << "p99 ttft<1s, p99 tpot<15ms" << 4000;
-    QTest::newRow("short prompts") << "p99 ttft<300ms, p99 tpot<9ms" << 500;
+    QTest::addColumn<double>("rate");
+    QTest::newRow("long prompts") << "p99 ttft<1s, p99 tpot<15ms" << 4000 << 20.0;
+    QTest::newRow("short prompts") << "p99 ttft<300ms, p99 tpot<14ms" << 500 << 60.0;
   }
   void the_ratio_is_the_cheapest() {
     QFETCH(QString, level);
     QFETCH(int, input);
+    QFETCH(double, rate);
     ServiceSpec spec = busy_spec(qPrintable(level));
     spec.source.requests = 150;
-    spec.source.rate = 20;
+    spec.source.rate = rate;
     spec.source.input_len = input;
     FleetOptions options;
     options.prefill = {candidate("h100-sxm-80gb", 1, spec)};
