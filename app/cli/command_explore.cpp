@@ -17,11 +17,26 @@
 #include "app/cli/service_flags.h"
 #include "app/cli/space_flags.h"
 #include "base/number_text.h"
+#include "explore/goodput_file.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int64_t kUsualBudget = 20'000, kMostStored = 1'000'000;
+constexpr int64_t kMostStored = 1'000'000;
+constexpr CountFlag kTop{"--top", 10, 1, kMostStored, "Designs to show; default: 10."};
+constexpr CountFlag kSample{"--sample", 0, 0, kMostStored,
+                            "Also store a uniform sample of N timed designs; default: none."};
+constexpr CountFlag kThreads{"--threads", 0, 1, 4096,
+                             "Number of threads; default: all. The result does not depend on the number."};
+constexpr CountFlag kBudget{"--budget", 20'000, 1, int64_t{1} << 40,
+                            "With --guided: the maximum number of timed designs; default: 20,000."};
+constexpr CountFlag kSeed{
+    "--seed", 1, 0, INT64_MAX,
+    "With --guided: the seed of the random choices; default: 1. With --objective goodput: the seed of the "
+    "requests; default: 0."};
+constexpr CountFlag kEvaluate{
+    "--evaluate", 32, 1, 100'000,
+    "With --objective goodput: engines that are simulated, those with the best estimates; default: 32."};
 
 int wrong(const Problem& problem) {
   print_problem(problem);
@@ -48,44 +63,64 @@ const std::set<std::string> kSharedSettings{"seed"};
 
 // The options of the second stage, or an exit code.
 std::variant<GoodputOptions, int> goodput_of(const Arguments& arguments) {
-  const char* const kSearchOnly[] = {"--shard", "--resume"};
-  for (const char* flag : kSearchOnly)
-    if (arguments.has(flag))
-      return wrong({ProblemCode::ConflictingFlags, flag, "a search by goodput is not divided or continued",
-                    "another objective"});
   GoodputOptions out;
   const auto spec = service_of(arguments, kSharedSettings);
   if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
   out.spec = std::get<ServiceSpec>(spec);
-  const auto seed = count_flag(arguments, "--seed", out.spec.source.seed, 0, INT64_MAX),
-             evaluated = count_flag(arguments, "--evaluate", static_cast<int64_t>(out.evaluated), 1, 100'000);
-  for (const auto* read : {&seed, &evaluated})
-    if (const int* exit_code = std::get_if<int>(read)) return *exit_code;
-  out.spec.source.seed = std::get<int64_t>(seed);
-  out.evaluated = static_cast<size_t>(std::get<int64_t>(evaluated));
+  CountFlag seed = kSeed;
+  seed.fallback = out.spec.source.seed;
+  int64_t evaluated = 0;
+  if (const auto exit_code = read_counts(arguments, {{seed, &out.spec.source.seed}, {kEvaluate, &evaluated}}))
+    return *exit_code;
+  out.evaluated = static_cast<size_t>(evaluated);
   out.considered = std::max(out.considered, out.evaluated);
   return out;
 }
 
+// The file of --resume, or an exit code; nothing without the flag.
+std::variant<std::optional<GoodputFile>, int> resumed(const Arguments& arguments,
+                                                      const GoodputOptions& options) {
+  const std::string* path = arguments.value("--resume");
+  if (!path) return std::optional<GoodputFile>();
+  auto read = load_goodput(*path);
+  if (const auto* problem = std::get_if<Problem>(&read)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  auto& file = std::get<0>(read);
+  if (!file || !(file->options == options))
+    return wrong({ProblemCode::ResultOfOtherSearch, "--resume",
+                  file ? "the file has another service, or other numbers of engines"
+                       : "the file is not of a search by goodput",
+                  "the same flags as the interrupted search"});
+  return std::move(file);
+}
+
 int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Space>& space,
-                      const SearchOptions& options, const Interrupt& interrupt) {
-  const auto goodput = goodput_of(arguments);
-  if (const int* exit_code = std::get_if<int>(&goodput)) return *exit_code;
+                      SearchOptions& options, const Interrupt& interrupt) {
+  const auto read = goodput_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
+  const GoodputOptions& goodput = std::get<GoodputOptions>(read);
+  const auto file = resumed(arguments, goodput);
+  if (const int* exit_code = std::get_if<int>(&file)) return *exit_code;
+  const GoodputResult* before = std::get<0>(file) ? &std::get<0>(file)->result : nullptr;
+  if (before) options.resume = &before->search;
   const auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
     if (line.wanted())
       callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
-    return search_goodput(space, options, std::get<GoodputOptions>(goodput), callbacks, interrupt.token());
+    return search_goodput(space, options, goodput, callbacks, interrupt.token(), before);
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return service_failure(*problem, kWrongUsage);
-  if (interrupt.requested()) return kInterrupted;
   const GoodputResult& result = std::get<GoodputResult>(found);
-  if (const auto exit_code = write_result(arguments, result.search)) return *exit_code;
-  std::cout << (arguments.has("--json")
-                    ? goodput_json(result, std::get<GoodputOptions>(goodput))
-                    : goodput_text(result, std::get<GoodputOptions>(goodput), options.result.top));
-  return !result.entries.empty() && result.entries.front().per_gpu() > 0 ? kDone : kNegativeAnswer;
+  if (const auto exit_code = write_result(arguments, result.search,
+                                          [&] { return goodput_file_json(result, goodput); }))
+    return *exit_code;
+  if (interrupt.requested()) return kInterrupted;
+  std::cout << (arguments.has("--json") ? goodput_json(result, goodput)
+                                        : goodput_text(result, goodput, options.result.top));
+  return options.shards > 1 || has_rate(result) ? kDone : kNegativeAnswer;
 }
 
 // A flag of a service without the objective that reads it.
@@ -100,17 +135,11 @@ std::optional<int> service_without_goodput(const Arguments& arguments) {
 // The options, or an exit code.
 std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   SearchOptions options;
-  int64_t top = 10, sample = 0, threads = 0, seed = 0, budget = 0;
-  for (const auto& [flag, target, fallback, least, most] :
-       {std::tuple{"--top", &top, int64_t{10}, int64_t{1}, kMostStored},
-        {"--sample", &sample, 0, 0, kMostStored},
-        {"--threads", &threads, 0, 1, 4096},
-        {"--seed", &seed, 1, 0, INT64_MAX},
-        {"--budget", &budget, kUsualBudget, 1, int64_t{1} << 40}}) {
-    const auto read = count_flag(arguments, flag, fallback, least, most);
-    if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
-    *target = std::get<int64_t>(read);
-  }
+  int64_t top = 0, sample = 0, threads = 0, seed = 0, budget = 0;
+  if (const auto exit_code = read_counts(
+          arguments,
+          {{kTop, &top}, {kSample, &sample}, {kThreads, &threads}, {kSeed, &seed}, {kBudget, &budget}}))
+    return *exit_code;
   options.result.top = static_cast<size_t>(top);
   options.result.sample = static_cast<size_t>(sample);
   options.threads = static_cast<int>(threads);
@@ -208,7 +237,7 @@ Command explore_command() {
     objectives_help += std::string(objective.id) + " (" + objective.help + "), ";
   std::vector<Flag> flags{
       json_flag(),
-      {"--top", 0, FlagKind::Value, "N", "Designs to show; default: 10.", ""},
+      kTop.flag(),
       {"--objective", 0, FlagKind::Value, "ID",
        objectives_help + "goodput (requests/s per GPU within --slo, for designs in decode or prefill), "
                          "default: tokens_per_gpu.",
@@ -224,28 +253,20 @@ Command explore_command() {
        "Write a table of all stored designs: the best, the front, the best design for each value of each "
        "setting, and the sample.",
        ""},
-      {"--sample", 0, FlagKind::Value, "N", "Also store a uniform sample of N timed designs; default: none.",
-       ""},
+      kSample.flag(),
       {"--shard", 0, FlagKind::Value, "I/N",
        "Search only part I of N, so that N jobs share the space. I counts from 0 or from 1. \"shardscape-cli "
        "merge\" joins the parts.",
        ""},
       {"--resume", 0, FlagKind::Value, "FILE", "Continue the interrupted search that wrote this file.", ""},
-      {"--evaluate", 0, FlagKind::Value, "N",
-       "With --objective goodput: engines that are simulated, those with the best estimates; default: 32.",
-       ""},
+      kEvaluate.flag(),
       {"--guided", 0, FlagKind::Switch, "",
        "Do not visit all designs: take a sample, then search from its best designs. For spaces that are too "
        "large for a full search.",
        ""},
-      {"--budget", 0, FlagKind::Value, "N",
-       "With --guided: the maximum number of timed designs; default: 20,000.", ""},
-      {"--seed", 0, FlagKind::Value, "N",
-       "With --guided: the seed of the random choices; default: 1. With --objective goodput: the seed of the "
-       "requests; default: 0.",
-       ""},
-      {"--threads", 0, FlagKind::Value, "N",
-       "Number of threads; default: all. The result does not depend on the number.", ""},
+      kBudget.flag(),
+      kSeed.flag(),
+      kThreads.flag(),
       {"--count", 0, FlagKind::Switch, "", "Only count the designs and the valid designs.", ""}};
   for (Flag& flag : service_flags(kSharedSettings)) flags.push_back(std::move(flag));
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));

@@ -1,7 +1,9 @@
 // shardscape-cli fleet
-#include <iostream>
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -9,10 +11,8 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
-#include "app/cli/progress_line.h"
-#include "app/cli/service_flags.h"
+#include "app/cli/service_answer.h"
 #include "app/cli/space_flags.h"
-#include "base/atomic_write.h"
 #include "explore/fleet_candidates.h"
 #include "explore/values.h"
 #include "model/parallel_loop.h"
@@ -23,6 +23,24 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kMostEngines = 100'000, kMostCandidates = 10'000;
+constexpr CountFlag kMostReplicas{"--most-engines", 1024, 1, kMostEngines,
+                                  "The largest fleet that is tried; default: 1,024."};
+constexpr CountFlag kSimulated{
+    "--simulated", 48, 1, kMostCandidates,
+    "Kinds of engines that are simulated, by their estimated cost; default: 48. With --disaggregate, also so "
+    "many pairs."};
+constexpr CountFlag kFinalists{
+    "--finalists", 6, 1, kMostCandidates,
+    "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6."};
+
+// The search finds the numbers of replicas, so these settings of a service have no flag here.
+const std::set<std::string> kFound{"replicas",
+                                   "prefill_replicas",
+                                   "decode_replicas",
+                                   "least_prefill_replicas",
+                                   "requests_per_prefill_replica",
+                                   "prefill_start_seconds",
+                                   "prefill_cool_down_seconds"};
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> out;
@@ -34,13 +52,18 @@ std::vector<std::string> words_of(const std::string& text) {
 // The kinds of engines, or an exit code.
 std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
   FleetSpace space;
-  if (const std::string* text = arguments.value("--accelerators")) space.accelerators = words_of(*text);
-  if (const std::string* text = arguments.value("--engine-gpus")) {
-    const auto sizes = sweep_values(*find_knob("tp"), *text);
-    if (const auto* problem = std::get_if<Problem>(&sizes))
-      return service_failure({problem->code, "--engine-gpus", problem->what, problem->accepted}, kWrongUsage);
-    space.engine_gpus = std::get<0>(sizes);
-  }
+  space.disaggregate = arguments.has("--disaggregate");
+  for (const auto& [flag, list] : {std::pair{"--accelerators", &space.accelerators},
+                                   std::pair{"--prefill-accelerators", &space.prefill_accelerators}})
+    if (const std::string* text = arguments.value(flag)) *list = words_of(*text);
+  for (const auto& [flag, list] : {std::pair{"--engine-gpus", &space.engine_gpus},
+                                   std::pair{"--prefill-engine-gpus", &space.prefill_gpus}})
+    if (const std::string* text = arguments.value(flag)) {
+      const auto sizes = sweep_values(*find_knob("tp"), *text);
+      if (const auto* problem = std::get_if<Problem>(&sizes))
+        return service_failure({problem->code, flag, problem->what, problem->accepted}, kWrongUsage);
+      *list = std::get<0>(sizes);
+    }
   for (const std::string& text : arguments.values("--try")) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -54,24 +77,26 @@ std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
 
 std::variant<FleetOptions, int> options_of(const Arguments& arguments) {
   FleetOptions options;
-  const auto most = count_flag(arguments, "--most-engines", options.most_replicas, 1, kMostEngines),
-             simulated = count_flag(arguments, "--simulated", static_cast<int64_t>(options.simulated), 1,
-                                    kMostCandidates),
-             finalists = count_flag(arguments, "--finalists", static_cast<int64_t>(options.finalists), 1,
-                                    kMostCandidates);
-  for (const auto* read : {&most, &simulated, &finalists})
-    if (const int* exit_code = std::get_if<int>(read)) return *exit_code;
-  options.most_replicas = std::get<int64_t>(most);
-  options.simulated = static_cast<size_t>(std::get<int64_t>(simulated));
-  options.finalists = static_cast<size_t>(std::get<int64_t>(finalists));
+  int64_t simulated = 0, finalists = 0;
+  if (const auto exit_code = read_counts(
+          arguments,
+          {{kMostReplicas, &options.most_replicas}, {kSimulated, &simulated}, {kFinalists, &finalists}}))
+    return *exit_code;
+  options.simulated = static_cast<size_t>(simulated);
+  options.finalists = static_cast<size_t>(finalists);
   return options;
 }
 
 // Prints the problem with the flag that has the mistake.
 int wrong_candidates(Problem problem) {
-  problem.where = problem.where == "accelerator"   ? "--accelerators"
-                  : problem.where == "engine_gpus" ? "--engine-gpus"
-                                                   : "--try " + problem.where;
+  const std::pair<const char*, const char*> flags[] = {{"accelerator", "--accelerators"},
+                                                       {"engine_gpus", "--engine-gpus"},
+                                                       {"prefill_accelerators", "--prefill-accelerators"},
+                                                       {"prefill_engine_gpus", "--prefill-engine-gpus"},
+                                                       {"prefill_design", "--prefill-design"}};
+  const auto* of = std::find_if(std::begin(flags), std::end(flags),
+                                [&](const auto& row) { return problem.where == row.first; });
+  problem.where = of != std::end(flags) ? of->second : "--try " + problem.where;
   print_problem(problem);
   return kWrongUsage;
 }
@@ -80,33 +105,28 @@ int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   print_problems(engine_profile_problems());
-  const auto spec = service_of(arguments, {"replicas"});
+  auto spec = service_of(arguments, kFound);
   if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
-  const auto space = space_flags_of(arguments);
+  auto space = space_flags_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
-  const auto options = options_of(arguments);
+  auto options = options_of(arguments);
   if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
   Interrupt interrupt;
-  const ServiceSpec& service = std::get<ServiceSpec>(spec);
+  ServiceSpec& service = std::get<ServiceSpec>(spec);
+  // The search reads the file once, for all fleets.
+  std::get<FleetSpace>(space).prefill_design = std::exchange(service.fleet.prefill_design, {});
   auto candidates = fleet_candidates(std::get<Design>(design), service, std::get<FleetSpace>(space),
                                      interrupt.token());
   if (const auto* problem = std::get_if<Problem>(&candidates)) return wrong_candidates(*problem);
   if (interrupt.token().stop_requested()) return kInterrupted;
-  const auto made = [&] {
-    CountLine line;
+  std::get<FleetOptions>(options).prefill = std::move(std::get<0>(candidates).prefill);
+  Question<FleetSearch> question{
+      {}, fleet_csv, fleet_json, fleet_text, [](const FleetSearch& found) { return found.sized > 0; }};
+  question.compute = [&](std::stop_token stop, const auto& progress) {
     return search_fleet(std::move(std::get<0>(candidates).list), service, std::get<FleetOptions>(options),
-                        interrupt.token(), {}, [&](size_t done, size_t of) { line.show(done, of); });
-  }();
-  if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
-  const FleetSearch& found = *std::get<0>(made);
-  if (const std::string* path = arguments.value("--csv"))
-    if (const auto problem = atomic_write(*path, fleet_csv(found))) {
-      print_problem(*problem);
-      return kFileError;
-    }
-  std::cout << (arguments.has("--json") ? fleet_json(found) : fleet_text(found));
-  return found.sized > 0 ? kDone : kNegativeAnswer;
+                        std::move(stop), {}, progress);
+  };
+  return ask(arguments, question);
 }
 
 }  // namespace
@@ -121,14 +141,23 @@ Command fleet_command() {
        "GPUs of an engine. Accepts numbers and ranges such as 1..16*2; default: 1, 2, 4 and so on up to two "
        "nodes, or a node if its scale-up domain ends there.",
        ""},
+      {"--disaggregate", 0, FlagKind::Switch, "",
+       "Also try prefill and decode engines, of equal or different layouts and accelerators. The search "
+       "finds "
+       "the numbers of both that cost least.",
+       ""},
+      {"--prefill-accelerators", 0, FlagKind::Value, "ID,ID,...",
+       "With --disaggregate: accelerators of prefill engines; default: those of --accelerators.", ""},
+      {"--prefill-engine-gpus", 0, FlagKind::Value, "N,N,...",
+       "With --disaggregate: GPUs of a prefill engine; default: as --engine-gpus. --prefill-design gives one "
+       "prefill engine instead.",
+       ""},
       {"--try", 0, FlagKind::Value, "SETTING=V,V,...",
        "Also vary a setting of the engine, or router; may be repeated. All combinations are tried.", ""},
-      {"--most-engines", 0, FlagKind::Value, "N", "The largest fleet that is tried; default: 1,024.", ""},
-      {"--simulated", 0, FlagKind::Value, "N",
-       "Kinds of engines that are simulated, by their estimated cost; default: 48.", ""},
-      {"--finalists", 0, FlagKind::Value, "N",
-       "Kinds of engines that are simulated with all requests, if these are 800 or more; default: 6.", ""}};
-  for (Flag& flag : service_flags({"replicas"})) flags.push_back(std::move(flag));
+      kMostReplicas.flag(),
+      kSimulated.flag(),
+      kFinalists.flag()};
+  for (Flag& flag : service_flags(kFound)) flags.push_back(std::move(flag));
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "fleet",
@@ -139,12 +168,16 @@ Command fleet_command() {
           "of an engine, it finds the least number of replicas that keeps the limits (--slo), by "
           "simulation. Prints GPUs, dollars per hour and per million output tokens, energy and "
           "latencies, the cheapest fleet first, and why other kinds of engines are not in the table. "
-          "The layout of the design competes with the others. ") +
+          "The layout of the design competes with the others. With --disaggregate, prefill and decode "
+          "engines "
+          "compete with engines that do both, and the ratio of the cheapest fleet is printed. ") +
           kDesignFlagsHelp,
       {"shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<2s, p99 tpot<50ms' "
        "--accelerators h100-sxm-80gb,h200-sxm-141gb",
        "shardscape-cli fleet --model llama3-8b --trace requests.csv --slo 'p90 e2e<20s' --engine-gpus 1,2 "
-       "--try max_num_seqs=64,256 --json"},
+       "--try max_num_seqs=64,256 --json",
+       "shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<1s, p99 tpot<30ms' --disaggregate "
+       "--prefill-accelerators h100-sxm-80gb --accelerators h200-sxm-141gb"},
       std::move(flags),
       0,
       run};

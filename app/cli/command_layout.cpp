@@ -29,6 +29,10 @@ struct Question {
   LayoutOptions options;
 };
 
+constexpr CountFlag kGpus{"--gpus", 0, 1, kMaxWorld, "Number of GPUs; default: the GPUs of the design."};
+constexpr CountFlag kThreads{"--threads", 0, 1, 4096,
+                             "Number of threads; default: all. The result does not depend on the number."};
+
 std::variant<Question, int> question_of(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   auto design = design_of(arguments);
@@ -36,12 +40,8 @@ std::variant<Question, int> question_of(const Arguments& arguments) {
   Question out;
   out.flags = std::get<Design>(std::move(design));
   int64_t threads = 0;
-  for (const auto& [flag, target, most] :
-       {std::tuple{"--gpus", &out.options.gpus, kMaxWorld}, {"--threads", &threads, int64_t{4096}}}) {
-    const auto read = count_flag(arguments, flag, 0, 1, most);
-    if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
-    *target = std::get<int64_t>(read);
-  }
+  if (const auto exit_code = read_counts(arguments, {{kGpus, &out.options.gpus}, {kThreads, &threads}}))
+    return *exit_code;
   out.options.threads = static_cast<int>(threads);
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
@@ -199,13 +199,11 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command layout_command() {
-  std::vector<Flag> flags{
-      json_flag(),
-      {"--gpus", 0, FlagKind::Value, "N", "Number of GPUs; default: the GPUs of the design.", ""},
-      {"--price", 0, FlagKind::Value, "DOLLARS",
-       "Price per GPU hour; default: the catalogue's price, if it has one.", ""},
-      {"--threads", 0, FlagKind::Value, "N",
-       "Number of threads; default: all. The result does not depend on the number.", ""}};
+  std::vector<Flag> flags{json_flag(),
+                          kGpus.flag(),
+                          {"--price", 0, FlagKind::Value, "DOLLARS",
+                           "Price per GPU hour; default: the catalogue's price, if it has one.", ""},
+                          kThreads.flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"layout",
           "find a layout: the fastest, the one with least memory, and the simplest",

@@ -1,8 +1,6 @@
 // shardscape-cli serve
-#include <functional>
-#include <iostream>
-#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -10,8 +8,9 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
-#include "app/cli/progress_line.h"
 #include "app/cli/serve_bundle.h"
+#include "app/cli/serve_comparison.h"
+#include "app/cli/service_answer.h"
 #include "app/cli/service_flags.h"
 #include "base/atomic_write.h"
 #include "design/cluster.h"
@@ -21,13 +20,6 @@
 
 namespace shardscape {
 namespace {
-
-// Writes the file that a flag names, if it is given.
-std::optional<Problem> write_if(const Arguments& arguments, const char* flag,
-                                const std::function<std::string()>& content) {
-  const std::string* path = arguments.value(flag);
-  return path ? atomic_write(*path, content()) : std::nullopt;
-}
 
 // "auto": no rates.
 Result<std::vector<double>> rates_of(const std::string& text) {
@@ -46,48 +38,46 @@ Result<std::vector<double>> rates_of(const std::string& text) {
 }
 
 int sweep(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
-  for (const std::string flag : {"--perfetto", "--bundle"})
-    if (arguments.has(flag))
-      return service_failure({ProblemCode::ConflictingFlags, flag, "a sweep has no timeline",
-                              "--rates or " + flag + ", not both"},
-                             kWrongUsage);
-  const auto rates = rates_of(*arguments.value("--rates"));
+  auto rates = rates_of(*arguments.value("--rates"));
   if (const auto* problem = std::get_if<Problem>(&rates)) return service_failure(*problem, kWrongUsage);
-  Interrupt interrupt;
-  const auto made = [&] {
-    CountLine line;
-    return sweep_rates(design, spec, std::get<0>(rates), interrupt.token(), {},
-                       [&](size_t done, size_t of) { line.show(done, of); });
-  }();
-  if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
-  const RateSweep& swept = *std::get<0>(made);
-  if (const auto problem = write_if(arguments, "--csv", [&] { return rates_csv(swept); }))
-    return service_failure(*problem, kFileError);
-  std::cout << (arguments.has("--json") ? rates_json(swept) : rates_text(swept));
-  return kDone;
+  Question<RateSweep> question{{}, rates_csv, rates_json, rates_text};
+  question.compute = [&](std::stop_token stop, const auto& progress) {
+    return sweep_rates(design, spec, std::get<0>(std::move(rates)), std::move(stop), {}, progress);
+  };
+  return ask(arguments, question);
 }
 
 // The effect of each setting.
 int effects(const Arguments& arguments, const Design& design, const ServiceSpec& spec) {
-  for (const char* other : {"--rates", "--perfetto"})
-    if (arguments.has(other))
-      return service_failure({ProblemCode::ConflictingFlags, "--effects",
-                              "it does not go with " + std::string(other), "one of them"},
-                             kWrongUsage);
-  Interrupt interrupt;
-  const auto made = [&] {
-    CountLine line;
-    return setting_effects(design, spec, interrupt.token(), {},
-                           [&](size_t done, size_t of) { line.show(done, of); });
-  }();
-  if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
-  const SettingEffects& found = *std::get<0>(made);
-  if (const auto problem = write_if(arguments, "--csv", [&] { return effects_csv(found); }))
-    return service_failure(*problem, kFileError);
-  std::cout << (arguments.has("--json") ? effects_json(found) : effects_text(found));
-  return kDone;
+  Question<SettingEffects> question{{}, effects_csv, effects_json, effects_text};
+  question.compute = [&](std::stop_token stop, const auto& progress) {
+    return setting_effects(design, spec, std::move(stop), {}, progress);
+  };
+  return ask(arguments, question);
+}
+
+// Questions that simulate several services. They exclude each other, and have no timeline.
+using Answer = int (*)(const Arguments&, const Design&, const ServiceSpec&);
+constexpr std::pair<const char*, Answer> kQuestions[] = {
+    {"--effects", effects}, {"--rates", sweep}, {"--against", compare_with_others}};
+
+// The question of the flags; null: one run. A Problem if flags do not go together.
+Result<Answer> question_of(const Arguments& arguments) {
+  const std::pair<const char*, Answer>* asked = nullptr;
+  for (const auto& question : kQuestions) {
+    if (!arguments.has(question.first)) continue;
+    if (asked)
+      return Problem(ProblemCode::ConflictingFlags, asked->first,
+                     std::string("it does not go with ") + question.first, "one of them");
+    asked = &question;
+  }
+  if (!asked) return nullptr;
+  for (const char* flag : {"--perfetto", "--bundle"})
+    if (arguments.has(flag))
+      return Problem(ProblemCode::ConflictingFlags, flag,
+                     std::string(asked->first) + " has several runs, and no timeline",
+                     std::string(asked->first) + " or " + flag + ", not both");
+  return asked->second;
 }
 
 int run(const Arguments& arguments) {
@@ -98,8 +88,9 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&given)) return *exit_code;
   const ServiceSpec& spec = std::get<ServiceSpec>(given);
   if (auto problem = check_window_flags(arguments)) return service_failure(*std::move(problem), kWrongUsage);
-  if (arguments.has("--effects")) return effects(arguments, std::get<Design>(design), spec);
-  if (arguments.has("--rates")) return sweep(arguments, std::get<Design>(design), spec);
+  const auto question = question_of(arguments);
+  if (const auto* problem = std::get_if<Problem>(&question)) return service_failure(*problem, kWrongUsage);
+  if (const Answer answer = std::get<0>(question)) return answer(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const bool steps = arguments.has("--csv") || arguments.has("--perfetto") || arguments.has("--bundle");
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token(), {},
@@ -107,13 +98,14 @@ int run(const Arguments& arguments) {
   if (interrupt.token().stop_requested()) return kInterrupted;
   if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
   const ServiceRun& service = *std::get<0>(made);
-  for (const auto& problem : {write_if(arguments, "--csv", [&] { return requests_csv(service); }),
-                              write_if(arguments, "--perfetto", [&] { return service_timeline(service); })})
-    if (problem) return service_failure(*problem, kFileError);
+  if (const std::string* path = arguments.value("--perfetto"))
+    if (const auto problem = atomic_write(*path, service_timeline(service)))
+      return service_failure(*problem, kFileError);
   if (arguments.has("--bundle"))
     if (const int code = write_window(arguments, service, interrupt); code != kDone) return code;
-  std::cout << (arguments.has("--json") ? service_json(service) : service_text(service));
-  return kDone;
+  return print_answer(
+      arguments, [&] { return requests_csv(service); }, [&] { return service_json(service); },
+      [&] { return service_text(service); });
 }
 
 }  // namespace
@@ -122,7 +114,9 @@ Command serve_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--csv", 0, FlagKind::Value, "FILE",
-       "Write a table of all requests; with --rates of all rates, with --effects of all effects.", ""},
+       "Write a table of all requests; with --rates of all rates, with --effects of all effects, with "
+       "--against of all figures.",
+       ""},
       {"--rates", 0, FlagKind::Value, "R,R,...|auto",
        "Latency against load: one simulation per rate, in requests per second. auto "
        "selects a dozen rates up to beyond the throughput of the service, and more near "
@@ -132,6 +126,7 @@ Command serve_command() {
        "The effect of each setting of the engine: one simulation for one step up and "
        "one step down, the largest effect on p99, goodput or cost first.",
        ""},
+      against_flag(),
       {"--perfetto", 0, FlagKind::Value, "FILE",
        "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
   for (Flag& flag : window_flags()) flags.push_back(std::move(flag));

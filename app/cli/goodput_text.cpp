@@ -24,6 +24,10 @@ std::vector<size_t> shown_axes(const Space& space, const std::vector<GoodputEntr
 
 }  // namespace
 
+bool has_rate(const GoodputResult& result) {
+  return !result.entries.empty() && result.entries.front().per_gpu() > 0;
+}
+
 std::string goodput_text(const GoodputResult& result, const GoodputOptions& options, size_t top) {
   std::vector<GoodputEntry> entries;
   for (const GoodputEntry& entry : result.entries)

@@ -190,25 +190,37 @@ std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& argume
   return std::get<0>(std::move(space));
 }
 
-std::optional<int> write_result(const Arguments& arguments, const SearchResult& result) {
+std::optional<int> write_result(const Arguments& arguments, const SearchResult& result,
+                                const std::function<std::string()>& json) {
   const auto write = [&](const char* flag, const auto& text) -> std::optional<int> {
     const std::string* path = arguments.value(flag);
     if (!path) return std::nullopt;
     const auto problem = atomic_write(*path, text());
     return problem ? std::optional(failed(*problem, kFileError)) : std::nullopt;
   };
-  if (const auto exit_code = write("--output", [&] { return result_json(result); })) return exit_code;
+  if (const auto exit_code = write("--output", [&] { return json ? json() : result_json(result); }))
+    return exit_code;
   return write("--csv", [&] { return result_csv(result); });
 }
 
-std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback,
-                                      int64_t least, int64_t most) {
-  const std::string* text = arguments.value(flag);
-  if (!text) return fallback;
+std::variant<int64_t, int> count_flag(const Arguments& arguments, const CountFlag& flag) {
+  const std::string* text = arguments.value(flag.name);
+  if (!text) return flag.fallback;
   const NumberText number = parse_number(*text, false);
-  if (number.fault == NumberFault::None && number.value >= least && number.value <= most) return number.value;
-  return failed({ProblemCode::FlagValueInvalid, flag, "\"" + *text + "\" is not accepted",
-                 "a whole number from " + grouped(least) + " to " + grouped(most)});
+  if (number.fault == NumberFault::None && number.value >= flag.least && number.value <= flag.most)
+    return number.value;
+  return failed({ProblemCode::FlagValueInvalid, flag.name, "\"" + *text + "\" is not accepted",
+                 "a whole number from " + grouped(flag.least) + " to " + grouped(flag.most)});
+}
+
+std::optional<int> read_counts(const Arguments& arguments,
+                               std::initializer_list<std::pair<CountFlag, int64_t*>> flags) {
+  for (const auto& [flag, value] : flags) {
+    const auto read = count_flag(arguments, flag);
+    if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
+    *value = std::get<int64_t>(read);
+  }
+  return std::nullopt;
 }
 
 }  // namespace shardscape

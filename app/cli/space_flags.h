@@ -1,6 +1,11 @@
 // Flags that describe a space: the flags of a design, which in a space also accept a list, a range or "all".
 #pragma once
 
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,11 +22,22 @@ extern const char* const kSpaceFlagsHelp;
 // The space, or an exit code after printing the problems.
 std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& arguments);
 
-// Writes the files of --output and --csv, if given. Returns an exit code on failure.
-std::optional<int> write_result(const Arguments& arguments, const SearchResult& result);
+// Writes the files of --output and --csv, if given. Returns an exit code on failure. json: the content of
+// --output; empty: result_json.
+std::optional<int> write_result(const Arguments& arguments, const SearchResult& result,
+                                const std::function<std::string()>& json = {});
 
+// A flag whose value is a whole number, as the help shows it and the command reads it.
+struct CountFlag {
+  const char* name = "";
+  int64_t fallback = 0, least = 0, most = 0;
+  const char* help = "";
+  Flag flag() const { return {name, 0, FlagKind::Value, "N", help, ""}; }
+};
 // The number of a flag, or an exit code; `fallback` if the flag is missing.
-std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback,
-                                      int64_t least, int64_t most);
+std::variant<int64_t, int> count_flag(const Arguments& arguments, const CountFlag& flag);
+// Reads several flags. An exit code after printing the first mistake.
+std::optional<int> read_counts(const Arguments& arguments,
+                               std::initializer_list<std::pair<CountFlag, int64_t*>> flags);
 
 }  // namespace shardscape

@@ -151,8 +151,9 @@ std::string ComparedFigure::percent(size_t design, size_t baseline) const {
 }
 
 Verdict ComparedFigure::verdict(size_t design, size_t baseline) const {
-  static constexpr std::string_view kMoreIsBetter[] = {"tokens_per_second", "tokens_per_gpu", "model_tflops",
-                                                       "mfu", "goodput"};
+  static constexpr std::string_view kMoreIsBetter[] = {
+      "tokens_per_second",   "tokens_per_gpu",           "model_tflops",           "mfu", "goodput",
+      "requests_per_second", "output_tokens_per_second", "input_tokens_per_second"};
   const double by = change(design, baseline);
   if (group == FigureGroup::Size || std::isnan(by) || by == 0) return Verdict::None;
   const bool more = std::find(std::begin(kMoreIsBetter), std::end(kMoreIsBetter), id) !=

@@ -1,10 +1,12 @@
 #include "explore/fleet_candidates.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/units.h"
 #include "design/cluster.h"
 #include "explore/layout.h"
+#include "serving/service/service_fleet.h"
 
 namespace shardscape {
 namespace {
@@ -17,6 +19,10 @@ Problem problem_of(std::string where, std::string what, std::string accepted) {
   return {ProblemCode::EngineSettingInvalid, std::move(where), std::move(what), std::move(accepted)};
 }
 
+// What the search itself finds, and rules for pools whose sizes it does not know.
+const std::set<std::string> kFound{"engine",          "replicas",       "prefill_replicas",
+                                   "decode_replicas", "prefill_design", "least_prefill_replicas"};
+
 struct Combination {
   ServiceSpec spec;
   std::string text;
@@ -28,7 +34,7 @@ Result<std::vector<Combination>> combinations(const ServiceSpec& spec, const Fle
   for (const auto& [id, values] : space.settings) {
     const ServiceSetting* setting = find_setting(id);
     if (!setting || (setting->group != SettingGroup::Engine && setting->group != SettingGroup::Fleet) ||
-        id == "engine" || id == "replicas")
+        kFound.contains(id))
       return problem_of(id, "it is no setting that a fleet search varies",
                         "a setting of the engine, or router");
     if (const auto problem = check_engine(spec, *setting)) return *problem;
@@ -104,6 +110,68 @@ std::vector<int64_t> usual_sizes(const Design& design) {
   return out;
 }
 
+// Makes the candidates of all accelerators and sizes of an engine.
+class Engines {
+ public:
+  Engines(const Design& design, std::vector<Combination> settings, std::stop_token stop)
+      : design_(design), settings_(std::move(settings)), stop_(std::move(stop)) {}
+
+  std::optional<Problem> add(std::vector<std::string> accelerators, const std::vector<int64_t>& sizes,
+                             const char* where, std::vector<FleetCandidate>& list) {
+    for (const int64_t gpus : sizes)
+      if (gpus < 1 || gpus > kMostEngine)
+        return problem_of(where, "an engine of " + grouped(gpus) + " GPUs", "1 to 1,024");
+    if (accelerators.empty()) accelerators.push_back(design_.cluster.accelerator);
+    for (const std::string& id : accelerators) {
+      const auto made = on_accelerator(design_, id);
+      if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
+      const Design& base = std::get<0>(made);
+      std::vector<Design> engines;
+      if (base.cluster.accelerator == design_.cluster.accelerator) add_given(base, engines);
+      for (const int64_t gpus : sizes.empty() ? usual_sizes(base) : sizes)
+        for (Design& engine : layouts_on(base, gpus, evaluator_, invalid_, stop_))
+          if (std::none_of(engines.begin(), engines.end(), [&](const Design& other) {
+                return same_degrees(engine.parallel, other.parallel);
+              }))
+            engines.push_back(std::move(engine));
+      add_all(engines, list);
+      if (list.size() > kMostCandidates)
+        return problem_of(where, "the search has more than 100,000 candidates", "fewer values");
+    }
+    return std::nullopt;
+  }
+
+  // The engine of one design.
+  std::optional<Problem> add_one(const Design& design, const char* where, std::vector<FleetCandidate>& list) {
+    std::vector<Design> engines;
+    const auto made = on_accelerator(design, "");
+    add_given(std::get<0>(made), engines);
+    if (engines.empty()) return problem_of(where, "its engine is not valid in decode", "a valid design");
+    add_all(engines, list);
+    return std::nullopt;
+  }
+
+  int64_t invalid() const { return invalid_; }
+
+ private:
+  void add_given(const Design& design, std::vector<Design>& engines) {
+    Design given = engine_design(design);
+    given.workload.batch = given.world();
+    if (evaluator_.first_error(given).empty()) engines.push_back(std::move(given));
+  }
+  void add_all(const std::vector<Design>& engines, std::vector<FleetCandidate>& list) const {
+    for (const Design& engine : engines)
+      for (const Combination& one : settings_)
+        list.push_back({engine, one.spec, engine_layout_text(engine), one.text});
+  }
+
+  const Design& design_;
+  std::vector<Combination> settings_;
+  std::stop_token stop_;
+  Evaluator evaluator_;
+  int64_t invalid_ = 0;
+};
+
 }  // namespace
 
 std::string engine_layout_text(const Design& engine) {
@@ -119,36 +187,33 @@ std::string engine_layout_text(const Design& engine) {
 
 Result<FleetCandidates> fleet_candidates(const Design& design, const ServiceSpec& spec,
                                          const FleetSpace& space, std::stop_token stop) {
-  const auto settings = combinations(spec, space);
+  auto settings = combinations(spec, space);
   if (const auto* problem = std::get_if<Problem>(&settings)) return *problem;
-  for (const int64_t gpus : space.engine_gpus)
-    if (gpus < 1 || gpus > kMostEngine)
-      return problem_of("engine_gpus", "an engine of " + grouped(gpus) + " GPUs", "1 to 1,024");
-  std::vector<std::string> accelerators = space.accelerators;
-  if (accelerators.empty()) accelerators.push_back(design.cluster.accelerator);
   FleetCandidates out;
-  Evaluator evaluator;
-  for (const std::string& id : accelerators) {
-    const auto made = on_accelerator(design, id);
-    if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
-    const Design& base = std::get<0>(made);
-    std::vector<Design> engines;
-    if (base.cluster.accelerator == design.cluster.accelerator) {
-      Design given = engine_design(base);
-      given.workload.batch = given.world();
-      if (evaluator.first_error(given).empty()) engines.push_back(std::move(given));
-    }
-    for (const int64_t gpus : space.engine_gpus.empty() ? usual_sizes(base) : space.engine_gpus)
-      for (Design& engine : layouts_on(base, gpus, evaluator, out.invalid, stop))
-        if (std::none_of(engines.begin(), engines.end(),
-                         [&](const Design& other) { return same_degrees(engine.parallel, other.parallel); }))
-          engines.push_back(std::move(engine));
-    for (const Design& engine : engines)
-      for (const Combination& one : std::get<0>(settings))
-        out.list.push_back({engine, one.spec, engine_layout_text(engine), one.text});
-    if (out.list.size() > kMostCandidates)
-      return problem_of("engine_gpus", "the search has more than 100,000 candidates", "fewer values");
+  Engines engines(design, std::get<0>(std::move(settings)), stop);
+  if (auto problem = engines.add(space.accelerators, space.engine_gpus, "engine_gpus", out.list))
+    return *std::move(problem);
+  const std::pair<const char*, bool> of_pairs[] = {
+      {"prefill_accelerators", !space.prefill_accelerators.empty()},
+      {"prefill_engine_gpus", !space.prefill_gpus.empty()},
+      {"prefill_design", !space.prefill_design.empty()}};
+  for (const auto& [where, given] : of_pairs)
+    if (given && !space.disaggregate)
+      return problem_of(where, "no engine computes prompts only",
+                        "pairs of prefill and decode engines: disaggregate");
+  std::optional<Problem> problem;
+  if (space.disaggregate && !space.prefill_design.empty()) {
+    const auto read = prefill_design(design, space.prefill_design);
+    if (const auto* wrong = std::get_if<Problem>(&read)) return *wrong;
+    problem = engines.add_one(std::get<0>(read), "prefill_design", out.prefill);
+  } else if (space.disaggregate) {
+    problem = engines.add(
+        space.prefill_accelerators.empty() ? space.accelerators : space.prefill_accelerators,
+        space.prefill_gpus.empty() ? space.engine_gpus : space.prefill_gpus, "prefill_engine_gpus",
+        out.prefill);
   }
+  if (problem) return *std::move(problem);
+  out.invalid = engines.invalid();
   if (stop.stop_requested()) out.list.clear();
   return out;
 }

@@ -16,11 +16,17 @@ struct FleetSpace {
   std::vector<int64_t> engine_gpus;       // accelerators of an engine; empty: 1, 2, 4 ... of a node
   // Settings of the service (service_spec.h) that vary: id and values, as texts. All combinations are tried.
   std::vector<std::pair<std::string, std::vector<std::string>>> settings;
+  // Also pairs of prefill and decode engines. Their prefill engines: accelerators and sizes as above if these
+  // are empty, or the one engine of a saved design.
+  bool disaggregate = false;
+  std::vector<std::string> prefill_accelerators;
+  std::vector<int64_t> prefill_gpus;
+  std::string prefill_design;  // file
 };
 
 struct FleetCandidates {
-  std::vector<FleetCandidate> list;
-  int64_t invalid = 0;  // layouts that validation refuses
+  std::vector<FleetCandidate> list, prefill;  // prefill: of FleetOptions
+  int64_t invalid = 0;                        // layouts that validation refuses
 };
 
 // All valid inference layouts of one engine: the splits of its accelerators over tp and pp, and, with

@@ -31,12 +31,10 @@ class Engines {
     if (!fresh && better(point, it->second)) it->second = point;
   }
 
-  size_t size() const { return best_.size(); }
-  std::vector<Point> best(size_t most) const {
+  std::vector<Point> best() const {
     std::vector<Point> out;
     for (const auto& [key, point] : best_) out.push_back(point);
     std::sort(out.begin(), out.end(), [this](const Point& a, const Point& b) { return better(a, b); });
-    if (out.size() > most) out.resize(most);
     return out;
   }
 
@@ -62,33 +60,116 @@ std::optional<Problem> check(const Space& space, const GoodputOptions& goodput) 
   return check_has_rate(goodput.spec);
 }
 
-// The estimate of a design; 0 with a reason if its engine cannot run.
-void estimate(GoodputEntry& entry, std::unique_ptr<StepClock>& clock, const GoodputOptions& goodput,
-              const WorkloadMeans& means, const std::shared_ptr<PlanCache>& cache) {
-  auto made = service_clock(entry.design, goodput.spec, cache);
-  if (const auto* problem = std::get_if<Problem>(&made)) {
-    entry.reason = problem->what;
-    return;
+// Steps 2 and 3 of the search.
+class Ranking {
+ public:
+  Ranking(GoodputResult& out, const GoodputOptions& goodput, const WorkloadMeans& means, std::stop_token stop)
+      : out_(out), goodput_(goodput), means_(means), stop_(std::move(stop)) {}
+
+  // known: entries that an earlier run or a shard has computed.
+  void run(const std::vector<GoodputEntry>& known, int threads) {
+    for (const GoodputEntry& entry : known) {
+      const auto [it, fresh] = known_.try_emplace(entry.point.index, &entry);
+      if (!fresh && entry.simulated) it->second = &entry;
+    }
+    out_.engines = out_.engine_points.size();
+    const size_t number = std::min(goodput_.considered, out_.engines);
+    std::vector<GoodputEntry> entries(number);
+    std::vector<char> done(number, 0);
+    clocks_.resize(number);
+    with_loop_threads(threads, [&] {
+      parallel_loop(number, [&](size_t i) {
+        if (stop_.stop_requested()) return;
+        entries[i].point = out_.engine_points[i];
+        entries[i].design = out_.search.space->design_at(entries[i].point.index);
+        estimate(entries[i], clocks_[i]);
+        done[i] = 1;
+      });
+      std::vector<size_t> order;
+      for (size_t i = 0; i < number; ++i)
+        if (done[i] && entries[i].reason.empty()) order.push_back(i);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t a, size_t b) { return entries[a].estimated > entries[b].estimated; });
+      if (order.size() > goodput_.evaluated) order.resize(goodput_.evaluated);
+      parallel_loop(order.size(), [&](size_t at) {
+        if (!stop_.stop_requested()) simulate_one(entries[order[at]], clocks_[order[at]]);
+      });
+    });
+    out_.entries.clear();
+    for (size_t i = 0; i < number; ++i)
+      if (done[i]) out_.entries.push_back(std::move(entries[i]));
+    std::stable_sort(out_.entries.begin(), out_.entries.end(),
+                     [](const GoodputEntry& a, const GoodputEntry& b) {
+                       return a.simulated != b.simulated ? a.simulated : a.per_gpu() > b.per_gpu();
+                     });
   }
-  clock = std::get<0>(std::move(made));
-  const auto figures = engine_figures(engine_design(entry.design), goodput.spec, means, *clock, cache);
-  if (const auto* problem = std::get_if<Problem>(&figures))
-    entry.reason = problem->what;
-  else
-    entry.estimated = std::get<0>(figures).requests_per_second /
-                      static_cast<double>(std::get<0>(figures).accelerators);
-}
+
+ private:
+  const GoodputEntry* known(const GoodputEntry& entry) const {
+    const auto it = known_.find(entry.point.index);
+    return it != known_.end() ? it->second : nullptr;
+  }
+
+  // The estimate of a design; 0 with a reason if its engine cannot run.
+  void estimate(GoodputEntry& entry, std::unique_ptr<StepClock>& clock) {
+    if (const GoodputEntry* of = known(entry)) {
+      entry.estimated = of->estimated;
+      // A reason with an estimate is of a simulation, which then runs again.
+      if (!(of->estimated > 0)) entry.reason = of->reason;
+      return;
+    }
+    auto made = service_clock(entry.design, goodput_.spec, cache_);
+    if (const auto* problem = std::get_if<Problem>(&made)) {
+      entry.reason = problem->what;
+      return;
+    }
+    clock = std::get<0>(std::move(made));
+    const auto figures = engine_figures(engine_design(entry.design), goodput_.spec, means_, *clock, cache_);
+    if (const auto* problem = std::get_if<Problem>(&figures))
+      entry.reason = problem->what;
+    else
+      entry.estimated = std::get<0>(figures).requests_per_second /
+                        static_cast<double>(std::get<0>(figures).accelerators);
+  }
+
+  void simulate_one(GoodputEntry& entry, std::unique_ptr<StepClock>& clock) {
+    if (const GoodputEntry* of = known(entry); of && of->simulated) {
+      entry.found = of->found;
+      entry.simulated = true;
+      return;
+    }
+    // The engine of a known estimate has run before, so there is no problem.
+    if (!clock) clock = std::get<0>(service_clock(entry.design, goodput_.spec, cache_));
+    const auto found = largest_rate(entry.design, goodput_.spec, *clock, stop_, cache_);
+    if (stop_.stop_requested()) return;
+    if (const auto* problem = std::get_if<Problem>(&found)) {
+      entry.reason = problem->what;
+      return;
+    }
+    entry.found = std::get<0>(found);
+    entry.simulated = true;
+  }
+
+  GoodputResult& out_;
+  const GoodputOptions& goodput_;
+  const WorkloadMeans means_;
+  std::stop_token stop_;
+  std::shared_ptr<PlanCache> cache_ = std::make_shared<PlanCache>();
+  std::map<Wide, const GoodputEntry*> known_;
+  std::vector<std::unique_ptr<StepClock>> clocks_;
+};
 
 }  // namespace
 
 Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, const SearchOptions& options,
                                      const GoodputOptions& goodput, const SearchCallbacks& callbacks,
-                                     std::stop_token stop) {
+                                     std::stop_token stop, const GoodputResult* resume) {
   if (auto problem = check(*space, goodput)) return *std::move(problem);
   const auto workload = make_workload(goodput.spec.source);
   if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
-  const WorkloadMeans means = workload_means(std::get<0>(workload));
   Engines engines(*space, options.result.objective);
+  if (resume)
+    for (const Point& point : resume->engine_points) engines.add(point);
   SearchCallbacks first = callbacks;
   first.points = [&](std::span<const Point> points) {
     for (const Point& point : points) engines.add(point);
@@ -98,41 +179,31 @@ Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, 
   if (const auto* problem = std::get_if<Problem>(&searched)) return *problem;
   GoodputResult out;
   out.search = std::get<SearchResult>(std::move(searched));
-  out.engines = engines.size();
-  for (const Point& point : engines.best(goodput.considered)) {
-    GoodputEntry entry;
-    entry.point = point;
-    entry.design = space->design_at(point.index);
-    out.entries.push_back(std::move(entry));
+  out.engine_points = engines.best();
+  Ranking(out, goodput, workload_means(std::get<0>(workload)), std::move(stop))
+      .run(resume ? resume->entries : std::vector<GoodputEntry>(), options.threads);
+  return out;
+}
+
+Result<GoodputResult> merge_goodput(const std::vector<GoodputResult>& parts, const GoodputOptions& goodput,
+                                    std::stop_token stop) {
+  std::vector<SearchResult> searches;
+  for (const GoodputResult& part : parts) searches.push_back(part.search);
+  auto merged = merge_results(searches);
+  if (const auto* problem = std::get_if<Problem>(&merged)) return *problem;
+  GoodputResult out;
+  out.search = std::get<SearchResult>(std::move(merged));
+  if (auto problem = check(*out.search.space, goodput)) return *std::move(problem);
+  const auto workload = make_workload(goodput.spec.source);
+  if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
+  Engines engines(*out.search.space, out.search.options.objective);
+  std::vector<GoodputEntry> known;
+  for (const GoodputResult& part : parts) {
+    for (const Point& point : part.engine_points) engines.add(point);
+    known.insert(known.end(), part.entries.begin(), part.entries.end());
   }
-  const auto cache = std::make_shared<PlanCache>();
-  std::vector<std::unique_ptr<StepClock>> clocks(out.entries.size());
-  with_loop_threads(options.threads, [&] {
-    parallel_loop(out.entries.size(), [&](size_t i) {
-      if (!stop.stop_requested()) estimate(out.entries[i], clocks[i], goodput, means, cache);
-    });
-    std::vector<size_t> order(out.entries.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return out.entries[a].estimated > out.entries[b].estimated; });
-    std::erase_if(order, [&](size_t i) { return !out.entries[i].reason.empty(); });
-    if (order.size() > goodput.evaluated) order.resize(goodput.evaluated);
-    parallel_loop(order.size(), [&](size_t at) {
-      if (stop.stop_requested()) return;
-      GoodputEntry& entry = out.entries[order[at]];
-      const auto found = largest_rate(entry.design, goodput.spec, *clocks[order[at]], stop, cache);
-      if (const auto* problem = std::get_if<Problem>(&found)) {
-        entry.reason = problem->what;
-        return;
-      }
-      entry.found = std::get<0>(found);
-      entry.simulated = true;
-    });
-  });
-  if (stop.stop_requested()) out.entries.clear();
-  std::stable_sort(out.entries.begin(), out.entries.end(), [](const GoodputEntry& a, const GoodputEntry& b) {
-    return a.simulated != b.simulated ? a.simulated : a.per_gpu() > b.per_gpu();
-  });
+  out.engine_points = engines.best();
+  Ranking(out, goodput, workload_means(std::get<0>(workload)), std::move(stop)).run(known, 0);
   return out;
 }
 

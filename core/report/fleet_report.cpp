@@ -25,6 +25,9 @@ std::string amount(const std::optional<double>& value) { return value ? signific
 
 std::string name_of(const FleetCandidate& candidate) {
   std::string out = candidate.design.cluster.accelerator + ", " + candidate.layout;
+  if (candidate.prefill)
+    out = "prefill " + candidate.prefill->cluster.accelerator + ", " + candidate.prefill_layout +
+          "; decode " + out;
   if (!candidate.settings.empty()) out += ", " + candidate.settings;
   return out;
 }
@@ -52,12 +55,41 @@ std::string reasons_text(const FleetSearch& search) {
   return out.empty() ? "" : "\nnot sized:" + out + "\n";
 }
 
+// "5"; "2 + 3": of prefill and of decode engines.
+std::string replicas_text(const FleetEntry& entry) {
+  return entry.candidate.prefill ? grouped(entry.prefill_replicas) + " + " + grouped(entry.decode_replicas())
+                                 : grouped(entry.replicas);
+}
+
+// The ratio of the cheapest fleet.
+std::string ratio_text(const FleetSearch& search) {
+  if (search.pairs == 0 || search.sized == 0) return "";
+  const FleetEntry& best = search.entries.front();
+  if (!best.candidate.prefill) return "cheapest: every engine computes prompts and answers\n";
+  return "cheapest: prefill to decode " + grouped(best.prefill_replicas) + " : " +
+         grouped(best.decode_replicas()) + " replicas, " + grouped(best.prefill_accelerators) + " : " +
+         grouped(best.accelerators - best.prefill_accelerators) + " GPUs\n";
+}
+
+// Null if the engines also compute the prompts.
+Json prefill_json(const FleetEntry& entry) {
+  const FleetCandidate& candidate = entry.candidate;
+  if (!candidate.prefill) return nullptr;
+  Json out{{"accelerator", candidate.prefill->cluster.accelerator},
+           {"layout", candidate.prefill_layout},
+           {"engine_accelerators", entry.prefill_figures.accelerators}};
+  if (entry.end == FleetEnd::Sized)
+    out.update({{"replicas", entry.prefill_replicas}, {"accelerators", entry.prefill_accelerators}});
+  return out;
+}
+
 Json entry_json(const FleetEntry& entry) {
   const FleetCandidate& candidate = entry.candidate;
   Json out{{"accelerator", candidate.design.cluster.accelerator},
            {"layout", candidate.layout},
            {"settings", candidate.settings},
            {"engine_accelerators", entry.figures.accelerators},
+           {"prefill", prefill_json(entry)},
            {"end", fleet_end_text(entry.end)},
            {"reason", entry.reason}};
   if (entry.end != FleetEnd::Sized) return out;
@@ -118,7 +150,9 @@ const char* fleet_end_text(FleetEnd end) {
 std::string fleet_text(const FleetSearch& search) {
   std::string out = grouped(search.requests) + " requests within " + level_text(promised_level(search.spec)) +
                     ": " + grouped(static_cast<Wide>(search.entries.size())) + " kinds of engines, " +
-                    grouped(search.simulations) + " simulations\n";
+                    (search.pairs > 0 ? grouped(search.pairs) + " pairs of prefill and decode engines, "
+                                      : "") +
+                    grouped(search.simulations) + " simulations\n" + ratio_text(search);
   if (search.sized == 0) out += "no kind of engine keeps the limits\n";
   size_t width = 0;
   for (size_t i = 0; i < search.sized; ++i)
@@ -132,7 +166,7 @@ std::string fleet_text(const FleetSearch& search) {
   bool odd = false;
   for (size_t i = 0; i < search.sized; ++i) {
     const FleetEntry& entry = search.entries[i];
-    out += pad(name_of(entry.candidate), width, false) + pad(grouped(entry.replicas), 12) +
+    out += pad(name_of(entry.candidate), width, false) + pad(replicas_text(entry), 12) +
            pad(grouped(entry.accelerators), 12) + pad(amount(entry.dollars_per_hour), 12) +
            pad(amount(entry.cost.dollars), 12) + pad(amount(entry.cost.kwh), 12) +
            pad(format_seconds(entry.results.ttft.p99), 12) + pad(format_seconds(entry.results.tpot.p99), 12) +
@@ -214,6 +248,7 @@ std::string fleet_json(const FleetSearch& search) {
   return Json{{"requests", search.requests},
               {"service_level", level_text(promised_level(search.spec))},
               {"simulations", search.simulations},
+              {"pairs", search.pairs},
               {"sized", search.sized},
               {"candidates", entries}}
              .dump(2) +
@@ -225,7 +260,7 @@ std::string fleet_csv(const FleetSearch& search) {
       "accelerator,layout,settings,end,replicas,accelerators,dollars_per_hour,"
       "dollars_per_million_output_tokens,kwh_per_million_output_tokens,requests_per_second";
   for (const auto& [key, latency] : kLatencies) out += std::string(",") + key + "_p99_seconds";
-  out += "\n";
+  out += ",prefill_accelerator,prefill_layout,prefill_replicas,prefill_accelerators\n";
   const auto number = [](const std::optional<double>& value) {
     return value ? Json(*value).dump() : std::string();
   };
@@ -240,6 +275,11 @@ std::string fleet_csv(const FleetSearch& search) {
       out += "," + (sized ? number(value) : "");
     for (const auto& [key, latency] : kLatencies)
       out += "," + (sized ? number(distribution_of(entry.results, latency).p99) : std::string());
+    const bool pair = candidate.prefill.has_value();
+    out += "," + (pair ? candidate.prefill->cluster.accelerator + "," + cell(candidate.prefill_layout) : ",");
+    out += pair && sized ? "," + std::to_string(entry.prefill_replicas) + "," +
+                               std::to_string(entry.prefill_accelerators)
+                         : ",,";
     out += "\n";
   }
   return out;

@@ -269,9 +269,9 @@ std::string service_json(const ServiceRun& run) {
 
 std::string requests_csv(const ServiceRun& run) {
   std::string out =
-      "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,chunks,"
-      "preemptions,waited_for,replica,prefill_replica,prefilled_s,transfer_begin_s,transfer_end_s,restarts,"
-      "end\n";
+      "arrival_s,input_tokens,output_tokens,scheduled_s,first_token_s,last_token_s,cached_tokens,host_tokens,"
+      "disk_tokens,load_s,chunks,preemptions,waited_for,replica,prefill_replica,prefilled_s,transfer_begin_s,"
+      "transfer_end_s,restarts,end\n";
   const RequestWaits waits = request_waits(run);
   for (size_t i = 0; i < run.simulation.requests.size(); ++i) {
     const RequestRecord& record = run.simulation.requests[i];
@@ -280,11 +280,12 @@ std::string requests_csv(const ServiceRun& run) {
            std::to_string(request.output) + ",";
     if (record.end == RequestEnd::Finished)
       out += exact(record.scheduled) + "," + exact(record.first_token) + "," + exact(record.last_token) +
-             "," + std::to_string(record.cached) + "," + std::to_string(record.chunks) + "," +
-             std::to_string(record.preemptions) + "," + wait_text(waits.of(record).reason) + "," +
-             std::to_string(record.replica) + ",";
+             "," + std::to_string(record.cached) + "," + std::to_string(record.from_host) + "," +
+             std::to_string(record.from_disk) + "," + exact(record.load_seconds) + "," +
+             std::to_string(record.chunks) + "," + std::to_string(record.preemptions) + "," +
+             wait_text(waits.of(record).reason) + "," + std::to_string(record.replica) + ",";
     else
-      out += ",,,,,,,,";
+      out += ",,,,,,,,,,,";
     if (record.end == RequestEnd::Finished && record.prefill_replica >= 0)
       out += std::to_string(record.prefill_replica) + "," + exact(record.prefilled) + "," +
              exact(record.transfer_begin) + "," + exact(record.transfer_end) + ",";
@@ -347,7 +348,8 @@ std::string service_timeline(const ServiceRun& run) {
       parts.push_back({"transfer", record.transfer_begin, record.transfer_end, prompt});
     }
     for (const RequestSpan& span : spans.of(i))
-      if (span.kind == RequestSpanKind::Chunk || span.kind == RequestSpanKind::Preempted)
+      if (span.kind != RequestSpanKind::Queued && span.kind != RequestSpanKind::Prompt &&
+          span.kind != RequestSpanKind::Answer)
         parts.push_back({request_span_text(span.kind), span.begin, span.end,
                          span.end <= prefilled ? prompt : record.replica});
     for (const Part& part : parts)

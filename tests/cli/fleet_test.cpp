@@ -49,6 +49,36 @@ class FleetCommandTest : public QObject {
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(file.readAll().trimmed().split('\n').size(), 7);
   }
+  // Prefill and decode engines compete with engines that do both. The ratio of the cheapest fleet is stated.
+  void prefill_and_decode_engines() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("fleet.csv");
+    const QString flags =
+        "--disaggregate --prefill-accelerators h100-sxm-80gb,h200-sxm-141gb "
+        "--prefill-engine-gpus 1 ";
+    const CliRun run = fleet(flags + "--json --csv " + table);
+    QCOMPARE(run.exit_code, 0);
+    QCOMPARE(fleet(flags + "--json").out, run.out);
+    QVERIFY(run.json()["pairs"].toInt() >= 4);
+    int pairs = 0, others = 0;
+    for (const auto& one : run.json()["candidates"].toArray()) {
+      const QJsonObject of = one.toObject(), prefill = of["prefill"].toObject();
+      (prefill.isEmpty() ? others : pairs) += 1;
+      if (prefill.isEmpty() || of["end"].toString() != "sized") continue;
+      QVERIFY(prefill["replicas"].toInt() >= 1 && prefill["replicas"].toInt() < of["replicas"].toInt());
+      QCOMPARE(prefill["engine_accelerators"].toInt(), 1);
+      QVERIFY(of["p99"].toObject()["ttft_seconds"].toDouble() <= 1);
+    }
+    QVERIFY(pairs > 0 && others > 0);
+    QFile file(table);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> rows = file.readAll().trimmed().split('\n');
+    QVERIFY(rows[0].endsWith("prefill_accelerator,prefill_layout,prefill_replicas,prefill_accelerators"));
+    const CliRun text = fleet(flags);
+    QVERIFY2(text.out.contains("cheapest: ") && text.out.contains("pairs of prefill and decode engines"),
+             qPrintable(text.out));
+    QVERIFY(!fleet("").out.contains("cheapest:"));
+  }
   void no_fleet_is_a_negative_answer() {
     const CliRun run = fleet("", "p99 tpot<1us");
     QCOMPARE(run.exit_code, 1);
@@ -64,6 +94,10 @@ class FleetCommandTest : public QObject {
         {"--try max_num_seqs", "--try: \"max_num_seqs\" has no ="},
         {"--try rate=2", "--try rate: it is no setting that a fleet search varies"},
         {"--most-engines 0", "--most-engines"},
+        {"--prefill-engine-gpus 1", "--prefill-engine-gpus: no engine computes prompts only"},
+        {"--prefill-design x.json", "--prefill-design: no engine computes prompts only"},
+        {"--disaggregate --prefill-design nowhere.json", "nowhere.json"},
+        {"--try decode_replicas=2", "--try decode_replicas: it is no setting that a fleet search varies"},
         {"--slo ttft<2s", "--slo: \"ttft<2s\" needs a percentile and a latency"}};
     for (const auto& row : rows) QTest::newRow(row[0]) << QString(row[0]) << QString(row[1]);
   }
@@ -116,9 +150,42 @@ class FleetCommandTest : public QObject {
       before = rate;
     }
     QVERIFY(run("--requests 100").err.contains("only a search by goodput has a service"));
-    QVERIFY(run("--objective goodput --shard 1/2").err.contains("--shard"));
     QVERIFY(run("--objective goodput --mode train").err.contains("mode"));
     QCOMPARE(run("--objective goodput --users 4").exit_code, 2);
+  }
+  // Shards of a search by goodput merge to the bytes of one run, on standard output and in the file.
+  void goodput_in_shards() {
+    QTemporaryDir folder;
+    const auto path = [&](const char* name) { return folder.filePath(name); };
+    const auto run = [](const QString& flags) {
+      const QString base =
+          "explore --model llama3-8b --gpus 4 --mode decode --batch 8,16 --tp all --pp all --objective "
+          "goodput "
+          "--requests 60 --evaluate 2 --json -o " +
+          flags;
+      return run_cli(base.split(' ', Qt::SkipEmptyParts) + QStringList{"--slo", "p99 tpot<15ms"});
+    };
+    const auto bytes = [](const QString& name) {
+      QFile file(name);
+      return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    const CliRun one = run(path("one.json"));
+    QCOMPARE(one.exit_code, 0);
+    for (const char* shard : {"1/2", "2/2"}) {
+      const CliRun part = run(path(shard[0] == '1' ? "a.json" : "b.json") + " --shard " + shard);
+      QVERIFY2(part.exit_code == 0, qPrintable(part.err));
+    }
+    const CliRun merged = run_line("merge --json -o " + path("all.json") + " " + path("b.json") + " " +
+                                   path("a.json"));
+    QCOMPARE(merged.exit_code, 0);
+    QCOMPARE(merged.out, one.out);
+    QVERIFY(!bytes(path("one.json")).isEmpty());
+    QCOMPARE(bytes(path("all.json")), bytes(path("one.json")));
+    // A complete file has nothing left to do; another service is another search.
+    QCOMPARE(run(path("again.json") + " --resume " + path("one.json")).out, one.out);
+    QCOMPARE(bytes(path("again.json")), bytes(path("one.json")));
+    const CliRun other = run(path("x.json") + " --input-len 99 --resume " + path("one.json"));
+    QVERIFY2(other.err.contains("--resume: the file has another service"), qPrintable(other.err));
   }
 };
 

@@ -209,6 +209,38 @@ class ServeCommandTest : public QObject {
     QCOMPARE(text.out.count("largest rate within the limits"), 1);
     QVERIFY(text.out.contains("over the limits"));
   }
+  // Another engine and more replicas under the same requests. Each figure is that of a run of its own.
+  void services_next_to_each_other() {
+    QTemporaryDir folder;
+    const QString table = folder.filePath("services.csv");
+    const QString base = "serve --model llama3-8b --requests 60 --rate 10 ";
+    const CliRun run = run_line(
+        base + "--against engine=sglang;chunked_prefill_size=2048 --against replicas=2 --json --csv " +
+        table);
+    QVERIFY2(run.exit_code == 0, qPrintable(run.err));
+    QCOMPARE(run.json()["services"].toArray().size(), 3);
+    const QJsonObject settings = run.json()["settings"].toObject();
+    QCOMPARE(settings["engine"].toArray()[1].toString(), QString("sglang"));
+    QCOMPARE(settings["replicas"].toArray()[2].toString(), QString("2"));
+    QVERIFY(!settings.contains("rate"));
+    const auto ttft = [](const CliRun& of) {
+      return of.json()["latencies"].toObject()["ttft_seconds"].toObject()["p99"].toDouble();
+    };
+    const char* const alone[] = {"--json", "--json --engine sglang --chunked-prefill-size 2048",
+                                 "--json --replicas 2"};
+    for (const auto& one : run.json()["figures"].toArray()) {
+      const QJsonObject figure = one.toObject();
+      if (figure["id"].toString() == "ttft_p99_seconds")
+        for (int i = 0; i < 3; ++i)
+          QCOMPARE(figure["values"].toArray()[i].toDouble(), ttft(run_line(base + alone[i])));
+      if (figure["id"].toString() == "accelerators") QCOMPARE(figure["values"].toArray()[2].toInt(), 2);
+    }
+    const QList<QByteArray> rows = lines_of(table);
+    QVERIFY(rows.size() > 30 && rows[0].startsWith("figure,\""));
+    const CliRun text = run_line(base + "--against replicas=2");
+    for (const char* words : {"Replicas", "TTFT p99", "Output tokens/s", "better"})
+      QVERIFY2(text.out.contains(words), words);
+  }
   // Percentiles as text: what a run reaches, and the largest rate that keeps them.
   void service_level() {
     const auto run = [](const QString& flags, const QString& level) {
@@ -251,9 +283,19 @@ class ServeCommandTest : public QObject {
     QTest::newRow("rate of users") << "--rates auto --users 4"
                                    << "--users: users of a closed loop have no rate";
     QTest::newRow("timeline of rates") << "--rates auto --perfetto x.json"
-                                       << "a sweep has no timeline";
+                                       << "--perfetto: --rates has several runs, and no timeline";
     QTest::newRow("bundle of rates") << "--rates auto --bundle x"
-                                     << "a sweep has no timeline";
+                                     << "--bundle: --rates has several runs, and no timeline";
+    QTest::newRow("two questions") << "--rates auto --against engine=sglang"
+                                   << "--rates: it does not go with --against";
+    QTest::newRow("against no file") << "--against nowhere.json"
+                                     << "nowhere.json";
+    QTest::newRow("against other requests") << "--against rate=3"
+                                            << "--against: \"rate\" is the same for all services";
+    QTest::newRow("against another engine") << "--against engine=sglang;max_num_seqs=3"
+                                            << "it is a setting of vLLM, and the engine is SGLang";
+    QTest::newRow("against a wrong value") << "--against max_num_seqs=many"
+                                           << "max_num_seqs accepts a whole number";
     QTest::newRow("steps without a bundle") << "--steps 0:3"
                                             << "--steps: there is no bundle";
     QTest::newRow("no range") << "--bundle x --steps 3"

@@ -61,7 +61,7 @@ void KvBlocks::evict(int32_t unit) {
 }
 
 // The cached rows of a window that all queries after them need: the last ones, or all from the start on.
-int32_t KvBlocks::window_hits(int32_t request, size_t window, int32_t rows) const {
+int32_t KvBlocks::window_hits(int32_t request, size_t window, int32_t rows, bool tiers) const {
   const CacheWindow& of = layout_.windows[window];
   const int32_t base = first_content(window);
   ContentWalk walk(contents_->segments(request), 0);
@@ -69,13 +69,13 @@ int32_t KvBlocks::window_hits(int32_t request, size_t window, int32_t rows) cons
     const auto first = static_cast<int32_t>(CacheLayout::skipped_rows(of, rows * row_tokens_, row_tokens_));
     int32_t found = 0;
     for (; found < rows; ++found)
-      if (const int32_t content = base + walk.next(); found >= first && !cached(content)) break;
+      if (const int32_t content = base + walk.next(); found >= first && !cached(content, tiers)) break;
     return found;
   }
   const int64_t last = (of.tokens - 1 + row_tokens_ - 1) / row_tokens_;
   int32_t out = 0, run = 0;
   for (int32_t i = 0; i < rows; ++i) {
-    run = cached(base + walk.next()) ? run + 1 : 0;
+    run = cached(base + walk.next(), tiers) ? run + 1 : 0;
     if (run >= last || run == i + 1) out = i + 1;
   }
   return out;
@@ -92,15 +92,15 @@ void KvBlocks::count(Hits& hits, int32_t content, int32_t blocks, bool first_gro
   hits.tier_blocks[tier] += blocks;
 }
 
-KvBlocks::Hits KvBlocks::hits(int32_t request, int32_t most) const {
+KvBlocks::Hits KvBlocks::hits(int32_t request, int32_t most, bool tiers) const {
   Hits out;
   if (contents_->contents() == 0 || most <= 0) return out;
   int32_t rows = most;
   if (layout_.full > 0) {
     ContentWalk walk(contents_->segments(request), 0);
     for (rows = 0; rows < most; ++rows) {
-      const int32_t content = walk.next(), unit = table_.find(content);
-      if (unit < 0 && tiers_.find(content) < 0) break;
+      const int32_t content = walk.next();
+      if (!cached(content, tiers)) break;
       if (layout_.windows.empty()) count(out, content, layout_.full, true);
     }
   }
@@ -110,7 +110,7 @@ KvBlocks::Hits KvBlocks::hits(int32_t request, int32_t most) const {
   }
   for (int32_t before = rows + 1; rows < before;) {
     before = rows;
-    for (size_t w = 0; w < layout_.windows.size(); ++w) rows = window_hits(request, w, rows);
+    for (size_t w = 0; w < layout_.windows.size(); ++w) rows = window_hits(request, w, rows, tiers);
   }
   out.rows = rows;
   ContentWalk walk(contents_->segments(request), 0);

@@ -54,8 +54,8 @@ class KvBlocks {
   };
   double load_seconds(const Hits& hits) const;  // of its rows in lower tiers
   // At most `most` rows. A row counts if all groups that read it later have it: of a window only the last
-  // rows (kv_cache_coordinator.py, find_longest_cache_hit).
-  Hits hits(int32_t request, int32_t most) const;
+  // rows (kv_cache_coordinator.py, find_longest_cache_hit). tiers: also rows of lower tiers count.
+  Hits hits(int32_t request, int32_t most, bool tiers = true) const;
 
   // Blocks that a sequence has to take to have so many rows.
   int64_t missing(const Table& table, int64_t rows) const {
@@ -100,11 +100,13 @@ class KvBlocks {
   void publish_unit(int32_t unit, int32_t content);
   void release_unit(int32_t unit, bool is_private);
   void count(Hits& hits, int32_t content, int32_t blocks, bool first_group) const;
-  int32_t window_hits(int32_t request, size_t window, int32_t rows) const;
+  int32_t window_hits(int32_t request, size_t window, int32_t rows, bool tiers) const;
   int32_t first_content(size_t window) const {  // of the contents of a window
     return contents_->contents() * static_cast<int32_t>(window + 1);
   }
-  bool cached(int32_t content) const { return table_.find(content) >= 0 || tiers_.find(content) >= 0; }
+  bool cached(int32_t content, bool tiers) const {
+    return table_.find(content) >= 0 || (tiers && tiers_.find(content) >= 0);
+  }
 
   const BlockContents* contents_;
   CacheLayout layout_;

@@ -18,18 +18,30 @@ KvHandoff::KvHandoff(const Disaggregation& setup, int32_t decode_replicas, Engin
       progress_(records.size()),
       waiting_(static_cast<size_t>(decode_replicas)) {}
 
+void KvHandoff::set_prompt(int32_t request, bool prompt) {
+  prompts_ += int64_t{prompt} - int64_t{of(request).prompt};
+  of(request).prompt = prompt;
+}
+
+void KvHandoff::submit(int32_t request, double now) {
+  of(request).submitted = true;
+  set_prompt(request, true);
+  prefill_->submit(request, now);
+}
+
 void KvHandoff::begin(int32_t request, double now) {
+  set_prompt(request, false);
   of(request) = {};
   RequestRecord& attempt = prefill_records_[static_cast<size_t>(request)];
   attempt = {};
   attempt.arrival = records_[static_cast<size_t>(request)].arrival;
   if (!prefill_->route(request)) {
     unsent_.push_back(request);
+    set_prompt(request, true);
     return;
   }
   if (setup_.order == HandoffOrder::DestinationFirst) return choose_receiver(request, now);
-  of(request).submitted = true;
-  prefill_->submit(request, now);
+  submit(request, now);
 }
 
 // Gives the request a decode replica, and asks for blocks.
@@ -68,8 +80,7 @@ void KvHandoff::proceed(int32_t request, double now) {
     transfers_.start(now, request, prefill_->replica_of(request),
                      decode_->replica_of(request) - first_decode_, bytes);
   } else if (!p.submitted) {
-    p.submitted = true;
-    prefill_->submit(request, now);
+    submit(request, now);
   }
 }
 
@@ -78,11 +89,16 @@ void KvHandoff::prefilled(int32_t request, double now) {
   RequestRecord& to = records_[static_cast<size_t>(request)];
   to.scheduled = from.scheduled;
   to.cached = from.cached;
+  to.from_host = from.from_host;
+  to.from_disk = from.from_disk;
+  to.load_seconds = from.load_seconds;
+  to.load_end = from.load_end;
   to.chunks = from.chunks;
   to.preemptions = from.preemptions;
   to.prefill_replica = from.replica;
   to.prefilled = now;
   of(request).prefilled = true;
+  set_prompt(request, false);
   if (of(request).tokens)
     proceed(request, now);
   else

@@ -34,9 +34,12 @@ class KvHandoff {
   std::vector<int32_t> decode_failed(int32_t engine, double now);
 
   int64_t waited() const { return waited_; }  // transfers that waited for blocks
+  // Requests whose prompts are computed, or wait for a prefill replica.
+  int64_t prompts() const { return prompts_; }
 
  private:
   struct Progress {
+    bool prompt = false;  // counts in prompts()
     bool prefilled = false;
     bool submitted = false;  // to the prefill replica
     bool transferring = false;
@@ -53,6 +56,8 @@ class KvHandoff {
   void take_blocks(int32_t replica, double now);
   void proceed(int32_t request, double now);
   void leave_receiver(int32_t request, double now);
+  void submit(int32_t request, double now);
+  void set_prompt(int32_t request, bool prompt);
 
   Disaggregation setup_;
   int32_t first_decode_;
@@ -64,7 +69,7 @@ class KvHandoff {
   std::vector<Progress> progress_;
   std::vector<std::deque<int32_t>> waiting_;  // for blocks of each decode replica
   std::vector<int32_t> unsent_, unplaced_;    // that wait for a prefill replica, for a decode replica
-  int64_t waited_ = 0;
+  int64_t waited_ = 0, prompts_ = 0;
 };
 
 }  // namespace shardscape

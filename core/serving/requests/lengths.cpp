@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "base/units.h"
+#include "serving/requests/bench_file.h"
 #include "serving/requests/gzip_text.h"
 #include "serving/requests/random.h"
 #include "serving/requests/text_lines.h"
@@ -68,13 +70,24 @@ Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const
   return out;
 }
 
-Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file) {
+Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file,
+                                                double characters_per_token) {
   const Result<std::string> text = read_text_or_gzip(file);
   if (const auto* problem = std::get_if<Problem>(&text)) return *problem;
-  TextLines lines(std::get<std::string>(text), file.filename().string());
+  const std::string name = file.filename().string();
+  const std::string_view start = trimmed(std::get<std::string>(text));
+  if (start.starts_with('['))
+    return sharegpt_lengths(std::get<std::string>(text), name, characters_per_token);
+  if (start.starts_with('{')) {
+    auto read = bench_result(std::get<std::string>(text), name);
+    if (auto* problem = std::get_if<Problem>(&read)) return *std::move(problem);
+    if (auto& requests = std::get<0>(read)) return std::move(requests->lengths);
+  }
+  TextLines lines(std::get<std::string>(text), name);
   std::vector<RequestLength> out;
   if (!lines.next() || lines.cells() != std::vector<std::string_view>{"input_length", "output_length"})
-    return lines.problem("the header is \"" + std::string(lines.line()) + "\"", "input_length,output_length");
+    return lines.problem("the header is \"" + std::string(lines.line()) + "\"",
+                         "input_length,output_length, or JSON of vllm bench or ShareGPT");
   while (lines.next()) {
     const std::vector<std::string_view>& cells = lines.cells();
     if (cells.size() != 2)

@@ -30,8 +30,11 @@ struct RequestLength {
 // Every length has at least one token and at most kMostTokens.
 Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const LengthRule& output,
                                                  int64_t count, uint64_t seed);
-// A data set: a CSV file with the columns input_length and output_length. It may be compressed with gzip.
-Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file);
+// A data set: a CSV file with the columns input_length and output_length, a result of vllm bench, or
+// conversations of ShareGPT (bench_file.h). It may be compressed with gzip. characters_per_token: of texts;
+// 0: texts are refused.
+Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file,
+                                                double characters_per_token = 0);
 // `count` rows of a data set, drawn with replacement.
 std::vector<RequestLength> sampled_lengths(std::span<const RequestLength> rows, int64_t count, uint64_t seed);
 

@@ -26,6 +26,21 @@ std::optional<Problem> check_groups(const char* where, int64_t replicas, int64_t
   return std::nullopt;
 }
 
+std::optional<Problem> check_scaling(const char* where, const Autoscaling& a, int32_t replicas,
+                                     int32_t lockstep) {
+  if (a.least == 0) return std::nullopt;
+  if (auto groups = check_groups(where, a.least, lockstep)) return groups;
+  if (a.least > replicas)
+    return problem(where, grouped(a.least) + " of " + grouped(replicas) + " replicas",
+                   "at most the replicas");
+  if (!(a.outstanding > 0) || !(a.start_seconds >= 0) || !(a.cool_down >= 0))
+    return problem(where,
+                   significant(a.outstanding) + " requests per replica, " + significant(a.start_seconds) +
+                       " s to start, " + significant(a.cool_down) + " s to cool down",
+                   "more than 0 requests, and times of at least 0");
+  return std::nullopt;
+}
+
 std::optional<Problem> check_disaggregation(const ServiceSetup& setup) {
   const Disaggregation& d = setup.disaggregation;
   if (d.prefill_replicas == 0) return std::nullopt;
@@ -34,10 +49,7 @@ std::optional<Problem> check_disaggregation(const ServiceSetup& setup) {
   if (d.prefill.engine != setup.engine.engine)
     return problem("prefill_replicas", "prefill and decode replicas have different engines", "one engine");
   if (!d.clock) throw std::logic_error("prefill replicas without a clock");
-  if (setup.autoscaling.least > 0)
-    return problem("least_replicas", "the number of prefill and decode replicas is fixed",
-                   "0 with prefill_replicas");
-  return std::nullopt;
+  return check_scaling("least_prefill_replicas", d.autoscaling, d.prefill_replicas, d.lockstep);
 }
 
 std::optional<Problem> check_fleet(const ServiceSetup& setup) {
@@ -53,18 +65,7 @@ std::optional<Problem> check_fleet(const ServiceSetup& setup) {
                      "it is " + significant(failure.time) + " s, for " + significant(failure.seconds) + " s",
                      "a time of at least 0, for more than 0 s");
   }
-  const Autoscaling& a = setup.autoscaling;
-  if (a.least == 0) return std::nullopt;
-  if (auto groups = check_groups("least_replicas", a.least, setup.lockstep)) return groups;
-  if (a.least > setup.replicas)
-    return problem("least_replicas", grouped(a.least) + " of " + grouped(setup.replicas) + " replicas",
-                   "at most the replicas");
-  if (!(a.outstanding > 0) || !(a.start_seconds >= 0) || !(a.cool_down >= 0))
-    return problem("least_replicas",
-                   significant(a.outstanding) + " requests per replica, " + significant(a.start_seconds) +
-                       " s to start, " + significant(a.cool_down) + " s to cool down",
-                   "more than 0 requests, and times of at least 0");
-  return std::nullopt;
+  return check_scaling("least_replicas", setup.autoscaling, setup.replicas, setup.lockstep);
 }
 
 std::optional<Problem> check(const Workload& workload, const ServiceSetup& setup) {

@@ -34,6 +34,19 @@ enum class HandoffOrder : uint8_t {
   DestinationFirst,
 };
 
+// The number of replicas follows the requests in the service: as many as requests / outstanding, rounded up
+// (Kubernetes, Horizontal Pod Autoscaling, "Algorithm details"), between `least` and all replicas of the
+// pool. More replicas start at once. Fewer are kept if the number was too large for all of the cool-down: the
+// largest number of that time (stabilization window). A replica that leaves gets no requests, and ends those
+// that it has. In disaggregated serving each pool has a rule of its own: the prefill replicas follow the
+// requests whose prompts are computed or wait for a prefill replica, the decode replicas all others.
+struct Autoscaling {
+  int32_t least = 0;          // 0: the number of replicas is fixed
+  double outstanding = 32;    // requests per replica
+  double start_seconds = 60;  // from the decision to the first request
+  double cool_down = 300;     // seconds
+};
+
 // Replicas that compute prompts for the replicas of ServiceSetup, which generate the answers. The KV cache of
 // a prompt is transferred when the whole prompt is computed. The prefill replica keeps its blocks until the
 // end of the transfer. Both kinds of replicas have the same kind of engine.
@@ -48,6 +61,7 @@ struct Disaggregation {
   int32_t prefill_replicas = 0;  // 0: not disaggregated
   int32_t lockstep = 1;          // of the prefill replicas
   StepClock* clock = nullptr;    // of the prefill replicas; outlives the simulation
+  Autoscaling autoscaling = {};  // of the prefill replicas
   HandoffOrder order = HandoffOrder::SourceFirst;
   KvLink link;
   double token_bytes = 0, sequence_bytes = 0;  // of a transfer
@@ -59,18 +73,6 @@ struct Disaggregation {
 struct ReplicaFailure {
   double time = 0, seconds = 0;
   int32_t replica = 0;  // prefill replicas have the first numbers
-};
-
-// The number of replicas follows the requests in the service: as many as requests / outstanding, rounded up
-// (Kubernetes, Horizontal Pod Autoscaling, "Algorithm details"), between `least` and ServiceSetup::replicas.
-// More replicas start at once. Fewer are kept if the number was too large for all of the cool-down: the
-// largest number of that time (stabilization window). A replica that leaves gets no requests, and ends those
-// that it has. Not with disaggregated serving.
-struct Autoscaling {
-  int32_t least = 0;          // 0: the number of replicas is fixed
-  double outstanding = 32;    // requests per replica
-  double start_seconds = 60;  // from the decision to the first request
-  double cool_down = 300;     // seconds
 };
 
 struct ServiceSetup {

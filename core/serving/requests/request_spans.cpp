@@ -7,6 +7,7 @@ namespace shardscape {
 const char* request_span_text(RequestSpanKind kind) {
   switch (kind) {
     case RequestSpanKind::Queued: return "queued";
+    case RequestSpanKind::Load: return "load";
     case RequestSpanKind::Chunk: return "chunk";
     case RequestSpanKind::Prompt: return "prompt";
     case RequestSpanKind::Answer: return "answer";
@@ -49,6 +50,10 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
     if (stop > at) out.push_back({kind, at, stop, step});
     at = stop;
   };
+  if (record.load_end > 0) {
+    until(RequestSpanKind::Queued, record.load_end - record.load_seconds);
+    until(RequestSpanKind::Load, record.load_end);
+  }
   until(RequestSpanKind::Queued, record.scheduled);
   RequestSpanKind now = RequestSpanKind::Prompt;
   for (size_t i = first_[request]; i < first_[request + 1]; ++i) {

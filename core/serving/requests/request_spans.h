@@ -11,6 +11,7 @@ namespace shardscape {
 
 enum class RequestSpanKind : uint8_t {
   Queued,     // before the first chunk
+  Load,       // tokens of its prompt come from host memory or disk (vLLM: WAITING_FOR_REMOTE_KVS)
   Chunk,      // a step computes a part of the prompt, or of prompt and answer after a preemption
   Prompt,     // between two chunks
   Answer,     // output tokens

@@ -12,6 +12,7 @@ const char* wait_text(WaitReason reason) {
     case WaitReason::Sequences: return "sequences";
     case WaitReason::Tokens: return "tokens";
     case WaitReason::Blocks: return "blocks";
+    case WaitReason::Load: return "KV load";
     case WaitReason::Receipt: return "receive interval";
   }
   return "";
@@ -46,7 +47,8 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
   // SGLang receives a request at the latest after so many decode steps. A prefill batch ends the wait, too.
   int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1 : 0;
   if (record.scheduled <= record.arrival) return out;
-  out.reason = WaitReason::RunningStep;
+  const double load_begin = record.load_end - record.load_seconds;
+  out.reason = record.load_end > 0 ? WaitReason::Load : WaitReason::RunningStep;
   if (static_cast<size_t>(replica) >= decisions_.size()) return out;
   const std::vector<Decision>& all = decisions_[static_cast<size_t>(replica)];
   auto at = std::lower_bound(all.begin(), all.end(), record.arrival,
@@ -59,7 +61,9 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
     const bool endless = cache_blocks(engine) == 0;
     if (step.prefill_tokens > 0) unreceived = 0;
-    if (unreceived-- > 0)
+    if (record.load_end > 0 && at->time >= load_begin && at->time < record.load_end)
+      ++out.load;
+    else if (unreceived-- > 0)
       ++out.receipt;
     else if (step.running >= most_sequences(engine))
       ++out.sequences;
@@ -71,6 +75,7 @@ RequestWait RequestWaits::of(const RequestRecord& record) const {
   const std::pair<int64_t, WaitReason> counts[] = {{out.sequences, WaitReason::Sequences},
                                                    {out.tokens, WaitReason::Tokens},
                                                    {out.blocks, WaitReason::Blocks},
+                                                   {out.load, WaitReason::Load},
                                                    {out.receipt, WaitReason::Receipt}};
   int64_t most = 0;
   for (const auto& [steps, reason] : counts)

@@ -16,15 +16,17 @@ enum class WaitReason : uint8_t {
   Sequences,    // as many ran as the engine allows
   Tokens,       // the steps had as many as the engine allows, or no room for a prompt in one piece
   Blocks,       // the free blocks did not suffice, for this request or for one before it
+  Load,         // cached tokens of the prompt came from host memory or disk
   Receipt,      // SGLang had not yet looked for new requests (scheduler_recv_interval)
 };
 const char* wait_text(WaitReason reason);  // "sequences"; empty: None
 
 struct RequestWait {
-  WaitReason reason = WaitReason::None;                        // of most steps
-  int64_t steps = 0;                                           // scheduled between the arrival and the start
-  int64_t sequences = 0, tokens = 0, blocks = 0, receipt = 0;  // how many of these steps each reason held
-  int64_t most_running = 0, most_blocks = 0;                   // of these steps
+  WaitReason reason = WaitReason::None;  // of most steps
+  int64_t steps = 0;                     // scheduled between the arrival and the start
+  int64_t sequences = 0, tokens = 0, blocks = 0, load = 0,
+          receipt = 0;                        // how many of these steps each reason held
+  int64_t most_running = 0, most_blocks = 0;  // of these steps
 };
 
 class RequestWaits {

@@ -38,20 +38,19 @@ Simulator::Simulator(const Workload& workload, const ServiceSetup& setup, StepCl
       workload_(without_hashes(workload)),
       records_(workload.requests.size()),
       turns_(workload),
-      main_(main_pool(setup, clock), workload_, workload, records_, log_) {
+      main_(main_pool(setup, clock), workload_, workload, records_, log_),
+      main_scaling_(setup.autoscaling, setup.lockstep, main_) {
   log_.keep_steps = setup.keep_steps;
   if (setup.disaggregation.prefill_replicas > 0) {
     prompts_ = workload_;
     for (Request& request : prompts_.requests) request.output = 1;
     attempts_.resize(records_.size());
     prefill_.emplace(prefill_pool(setup), prompts_, workload, attempts_, log_);
+    prefill_scaling_.emplace(setup.disaggregation.autoscaling, setup.disaggregation.lockstep, *prefill_);
     handoff_.emplace(setup.disaggregation, setup.replicas, *prefill_, main_, attempts_, records_);
   }
   for (size_t i = 0; i < setup.failures.size(); ++i)
-    timers_.insert({setup.failures[i].time, {TimerKind::Failure, i, 0}});
-  if (setup.autoscaling.least > 0)
-    for (int32_t k = setup.autoscaling.least / setup.lockstep; k < main_.engines(); ++k)
-      main_.set_state(k, EngineState::Off, 0);
+    timers_.insert({setup.failures[i].time, {TimerKind::Failure, i}});
 }
 
 RequestSimulation Simulator::run(const std::stop_token& stop) {
@@ -61,7 +60,9 @@ RequestSimulation Simulator::run(const std::stop_token& stop) {
     const double transfer = disaggregated() ? handoff_->time() : Engine::kIdle;
     if (arrival == Engine::kIdle && in_system_ == 0) break;
     const double timer = timers_.empty() ? Engine::kIdle : timers_.begin()->first;
-    const double next = std::min({arrival, steps, prompts, transfer, timer});
+    const double replicas = main_scaling_.time();
+    const double prefill_replicas = disaggregated() ? prefill_scaling_->time() : Engine::kIdle;
+    const double next = std::min({arrival, steps, prompts, transfer, timer, replicas, prefill_replicas});
     if (next == Engine::kIdle) throw std::logic_error("a service has requests and no event");
     if (arrival == next)
       arrive();
@@ -71,8 +72,10 @@ RequestSimulation Simulator::run(const std::stop_token& stop) {
       run_prefill();
     else if (steps == next)
       run_main();
-    else
+    else if (timer == next)
       run_timer();
+    else
+      run_scaling(replicas == next ? main_scaling_ : *prefill_scaling_);
   }
   return results();
 }
@@ -123,22 +126,29 @@ void Simulator::run_main() {
     scale(now);
   }
   if (disaggregated()) handoff_->blocks_freed(engine, now);
-  if (main_.state(engine) == EngineState::Draining && main_.idle(engine))
-    main_.set_state(engine, EngineState::Off, now);
+  main_scaling_.settle(now);
   if (main_.stopped(engine)) move_requests(main_, engine, now);
 }
 
 void Simulator::run_prefill() {
   const double now = prefill_->wake();
   const int32_t engine = prefill_->run();
-  for (const int32_t request : log_.finished) handoff_->prefilled(request, now);
-  log_.finished.clear();
+  if (!log_.finished.empty()) {
+    for (const int32_t request : log_.finished) handoff_->prefilled(request, now);
+    log_.finished.clear();
+    scale(now);
+  }
   if (prefill_->stopped(engine)) move_requests(*prefill_, engine, now);
 }
 
 void Simulator::run_transfer() {
   const double now = handoff_->time();
-  if (const auto request = handoff_->run()) finish(*request, now);
+  if (const auto request = handoff_->run()) {
+    finish(*request, now);
+    scale(now);
+    main_scaling_.settle(now);
+  }
+  prefill_scaling_->settle(now);
 }
 
 void Simulator::finish(int32_t request, double now) {
@@ -159,13 +169,6 @@ void Simulator::run_timer() {
   switch (timer.kind) {
     case TimerKind::Failure: fail(setup_.failures[timer.failure], timer.failure, now); break;
     case TimerKind::Repair: repair(setup_.failures[timer.failure], timer.failure, now); break;
-    case TimerKind::Started:
-      // An engine that left and starts again has a later timer.
-      if (main_.state(timer.engine) != EngineState::Starting || now < starts_.at(timer.engine)) break;
-      main_.set_state(timer.engine, EngineState::Ready, now);
-      replica_ready(now);
-      break;
-    case TimerKind::CoolDown: scale(now); break;
   }
 }
 
@@ -180,7 +183,7 @@ void Simulator::fail(const ReplicaFailure& failure, size_t number, double now) {
     case EngineState::Draining: break;
   }
   pool.fail(engine, now);
-  timers_.insert({now + failure.seconds, {TimerKind::Repair, number, 0}});
+  timers_.insert({now + failure.seconds, {TimerKind::Repair, number}});
   if (pool.stopped(engine)) move_requests(pool, engine, now);
   scale(now);
 }
@@ -189,7 +192,7 @@ void Simulator::repair(const ReplicaFailure& failure, size_t number, double now)
   EnginePool& pool = pool_of(failure.replica);
   const int32_t engine = pool.engine_of(failure.replica);
   if (!pool.stopped(engine) || !pool.idle(engine)) {
-    timers_.insert({pool.wake(), {TimerKind::Repair, number, 0}});
+    timers_.insert({pool.wake(), {TimerKind::Repair, number}});
     return;
   }
   pool.replace(engine);
@@ -253,55 +256,17 @@ void Simulator::replica_ready(double now) {
 }
 
 void Simulator::scale(double now) {
-  const Autoscaling& a = setup_.autoscaling;
-  if (a.least == 0) return;
-  const double per_engine = a.outstanding * setup_.lockstep;
-  const double wanted = std::clamp(std::ceil(static_cast<double>(in_system_) / per_engine),
-                                   static_cast<double>(a.least / setup_.lockstep),
-                                   static_cast<double>(main_.engines()));
-  const auto engines = static_cast<int32_t>(wanted);
-  const int32_t active = main_.count(EngineState::Ready) + main_.count(EngineState::Starting);
-  if (engines >= active) {
-    too_many_since_.reset();
-    return start_engines(engines - active, now);
-  }
-  if (!too_many_since_) {
-    too_many_since_ = now;
-    most_wanted_ = engines;
-    timers_.insert({now + a.cool_down, {TimerKind::CoolDown, 0, 0}});
-  }
-  most_wanted_ = std::max(most_wanted_, engines);
-  if (now < *too_many_since_ + a.cool_down) return;
-  too_many_since_.reset();
-  stop_engines(active - most_wanted_, now);
+  const int64_t prompts = disaggregated() ? handoff_->prompts() : 0;
+  main_scaling_.scale(in_system_ - prompts, now);
+  if (disaggregated()) prefill_scaling_->scale(prompts, now);
 }
 
-// Engines that drain come back at once, others after their start.
-void Simulator::start_engines(int32_t count, double now) {
-  for (const EngineState from : {EngineState::Draining, EngineState::Off})
-    for (int32_t k = 0; k < main_.engines() && count > 0; ++k) {
-      if (main_.state(k) != from) continue;
-      --count;
-      if (from == EngineState::Draining) {
-        main_.set_state(k, EngineState::Ready, now);
-      } else {
-        main_.replace(k);
-        main_.set_state(k, EngineState::Starting, now);
-        starts_[k] = now + setup_.autoscaling.start_seconds;
-        timers_.insert({starts_[k], {TimerKind::Started, 0, k}});
-      }
-    }
-}
-
-// Engines that still start leave first, then those with the largest numbers.
-void Simulator::stop_engines(int32_t count, double now) {
-  for (const EngineState from : {EngineState::Starting, EngineState::Ready})
-    for (int32_t k = main_.engines(); k-- > 0 && count > 0;) {
-      if (main_.state(k) != from) continue;
-      --count;
-      main_.set_state(k, main_.idle(k) ? EngineState::Off : EngineState::Draining, now);
-    }
-  scale(now);
+void Simulator::run_scaling(PoolScaling& scaling) {
+  const double now = scaling.time();
+  if (scaling.run())
+    replica_ready(now);
+  else
+    scale(now);
 }
 
 void Simulator::count_time(double now) {

@@ -9,6 +9,7 @@
 
 #include "serving/requests/engine_pool.h"
 #include "serving/requests/kv_handoff.h"
+#include "serving/requests/pool_scaling.h"
 #include "serving/requests/request_simulation.h"
 #include "serving/requests/turn_queue.h"
 
@@ -21,11 +22,10 @@ class Simulator {
   RequestSimulation run(const std::stop_token& stop);
 
  private:
-  enum class TimerKind : uint8_t { Failure, Repair, Started, CoolDown };
+  enum class TimerKind : uint8_t { Failure, Repair };
   struct Timer {
     TimerKind kind = TimerKind::Failure;
     size_t failure = 0;
-    int32_t engine = 0;
   };
   bool disaggregated() const { return handoff_.has_value(); }
   EnginePool& pool_of(int32_t replica) { return main_.has(replica) ? main_ : *prefill_; }
@@ -48,8 +48,7 @@ class Simulator {
   void replica_ready(double now);
 
   void scale(double now);
-  void start_engines(int32_t count, double now);
-  void stop_engines(int32_t count, double now);
+  void run_scaling(PoolScaling& scaling);
 
   void count_time(double now);
   RequestSimulation results();
@@ -62,16 +61,15 @@ class Simulator {
   TurnQueue turns_;
   EngineLog log_;
   EnginePool main_;
+  PoolScaling main_scaling_;
   std::optional<EnginePool> prefill_;
+  std::optional<PoolScaling> prefill_scaling_;
   std::optional<KvHandoff> handoff_;
   std::multimap<double, Timer> timers_;
   std::vector<int32_t> unsent_;               // requests that wait until a replica is ready
   std::map<int32_t, RequestRecord> earlier_;  // of restarted requests: up to the tokens that arrived
   int64_t in_system_ = 0;
   double in_system_seconds_ = 0, last_time_ = 0;
-  std::map<int32_t, double> starts_;      // when engines that start are ready
-  std::optional<double> too_many_since_;  // engines
-  int32_t most_wanted_ = 0;               // engines since then
 };
 
 }  // namespace shardscape

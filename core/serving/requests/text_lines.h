@@ -35,4 +35,12 @@ std::optional<int32_t> token_count(std::string_view text);  // of 1 to kMostToke
 std::optional<int64_t> whole_number(std::string_view text);
 std::optional<double> seconds_number(std::string_view text);  // finite, at least 0
 
+// "2023-11-16 18:15:46.6805900", "2024-05-10 00:00:00.009930+00:00": a day since 1970-01-01 and its seconds.
+// A T may stand for the space; the only zone is +00:00 or Z. Nothing: no such time.
+struct DayTime {
+  int64_t day = 0;
+  double seconds = 0;
+};
+std::optional<DayTime> day_time(std::string_view text);
+
 }  // namespace shardscape

@@ -11,6 +11,7 @@
 
 #include "base/number_text.h"
 #include "base/units.h"
+#include "serving/requests/bench_file.h"
 #include "serving/requests/gzip_text.h"
 #include "serving/requests/text_lines.h"
 
@@ -19,15 +20,21 @@ namespace {
 
 using Json = nlohmann::json;
 
-enum class Column : uint8_t { Arrival, Input, Output, Session, Parent, Priority, Hashes, Result };
+enum class Column : uint8_t { Arrival, Input, Output, Session, Parent, Priority, Hashes, Result, Date };
 constexpr std::array<std::string_view, 7> kColumns{"arrival_s", "input_tokens", "output_tokens", "session",
                                                    "parent",    "priority",     "block_hashes"};
 // Columns of a table of results (report/service_report.h), which is a trace, too. Their values have no
 // effect.
-constexpr std::array<std::string_view, 14> kResults{
-    "prefill_replica", "prefilled_s",  "transfer_begin_s", "transfer_end_s", "restarts",    "scheduled_s",
-    "first_token_s",   "last_token_s", "cached_tokens",    "chunks",         "preemptions", "waited_for",
-    "replica",         "end"};
+constexpr std::array<std::string_view, 17> kResults{
+    "host_tokens",    "disk_tokens", "load_s",      "prefill_replica", "prefilled_s",  "transfer_begin_s",
+    "transfer_end_s", "restarts",    "scheduled_s", "first_token_s",   "last_token_s", "cached_tokens",
+    "chunks",         "preemptions", "waited_for",  "replica",         "end"};
+// Columns of published traces. Model and the like have no effect, as columns of results.
+constexpr std::pair<std::string_view, Column> kPublished[] = {
+    {"TIMESTAMP", Column::Date},      {"ContextTokens", Column::Input},  {"GeneratedTokens", Column::Output},
+    {"Timestamp", Column::Arrival},   {"Request tokens", Column::Input}, {"Response tokens", Column::Output},
+    {"Total tokens", Column::Result}, {"Model", Column::Result},         {"Log Type", Column::Result},
+    {"Session ID", Column::Result},   {"Elapsed time", Column::Result}};
 constexpr char kHeader[] = "arrival_s,input_tokens,output_tokens[,session,parent,priority,block_hashes]";
 constexpr char kHashes[] = "whole numbers of at least 0, or ranges such as 4-13, with spaces between them";
 constexpr int64_t kMostInRange = 1'000'000;
@@ -51,6 +58,7 @@ class CsvTrace {
       if (auto problem = row()) return *std::move(problem);
     }
     if (out_.requests.empty()) return lines_.problem("the trace has no request", "a line per request");
+    count_from_first_date();
     return std::move(out_);
   }
 
@@ -68,16 +76,41 @@ class CsvTrace {
         columns_.push_back(Column::Result);
         continue;
       }
-      const auto at = std::find(kColumns.begin(), kColumns.end(), cell);
-      if (at == kColumns.end()) return lines_.problem("there is no column " + quoted(cell), kHeader);
-      const auto k = static_cast<size_t>(at - kColumns.begin());
+      const auto column = column_of(cell);
+      if (!column) return lines_.problem("there is no column " + quoted(cell), kHeader);
+      columns_.push_back(*column);
+      if (*column == Column::Result) continue;
+      const auto k = static_cast<size_t>(*column == Column::Date ? Column::Arrival : *column);
       if (found[k]) return lines_.problem("the column " + quoted(cell) + " is there twice", kHeader);
       found[k] = true;
-      columns_.push_back(static_cast<Column>(k));
     }
     for (size_t k = 0; k < 3; ++k)
       if (!found[k]) return lines_.problem("the column " + quoted(kColumns[k]) + " is missing", kHeader);
     return std::nullopt;
+  }
+
+  static std::optional<Column> column_of(std::string_view cell) {
+    for (const auto& [name, column] : kPublished)
+      if (cell == name) return column;
+    const auto at = std::find(kColumns.begin(), kColumns.end(), cell);
+    if (at == kColumns.end()) return std::nullopt;
+    return static_cast<Column>(at - kColumns.begin());
+  }
+
+  // The days count from that of the first line, so that no fraction of a second is lost.
+  std::optional<Problem> date(std::string_view text, Request& request) {
+    const auto time = day_time(text);
+    if (!time) return lines_.problem(quoted(text) + " is no time", "a time such as 2023-11-16 18:15:46.68");
+    if (!first_day_) first_day_ = time->day;
+    request.arrival = static_cast<double>(time->day - *first_day_) * 86400 + time->seconds;
+    return std::nullopt;
+  }
+
+  void count_from_first_date() {
+    if (!first_day_) return;
+    double first = out_.requests.front().arrival;
+    for (const Request& request : out_.requests) first = std::min(first, request.arrival);
+    for (Request& request : out_.requests) request.arrival -= first;
   }
 
   std::optional<Problem> row() {
@@ -100,6 +133,7 @@ class CsvTrace {
   std::optional<Problem> cell(Column column, std::string_view text, Request& request) {
     switch (column) {
       case Column::Result: return std::nullopt;
+      case Column::Date: return date(text, request);
       case Column::Arrival: {
         const auto seconds = seconds_number(text);
         if (!seconds) return lines_.problem(quoted(text) + " is no arrival", "seconds of at least 0");
@@ -162,6 +196,7 @@ class CsvTrace {
   Workload out_;
   std::vector<Column> columns_;
   std::map<std::string, int32_t> sessions_;
+  std::optional<int64_t> first_day_;
 };
 
 // A whole number of a member; nothing if it is absent or anything else.
@@ -235,7 +270,8 @@ Result<Workload> json_array(const std::string& text, const std::string& name) {
   for (const Json& object : all) {
     const size_t row = out.requests.size();
     if (object.is_object() && object.contains("conversations"))
-      return problem(row, "the element has a text, whose tokens are unknown", kElement);
+      return problem(row, "the element has a conversation without a time",
+                     "the setting lengths for this file");
     if (!object.is_object()) return problem(row, "the element is no object", kElement);
     const auto input = tokens_of(object, "input_tokens"), output = tokens_of(object, "output_tokens");
     const auto arrival = object.contains("arrival_s") ? number(object, "arrival_s") : std::optional(0.0);
@@ -255,11 +291,28 @@ Result<Workload> json_array(const std::string& text, const std::string& name) {
   return out;
 }
 
+// A result of vllm bench; nothing: another kind of file.
+Result<std::optional<Workload>> bench_trace(const std::string& text, const std::string& name) {
+  const auto read = bench_result(text, name);
+  if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
+  const auto& requests = std::get<0>(read);
+  if (!requests) return std::optional<Workload>();
+  if (requests->starts.empty())
+    return Problem(ProblemCode::TraceLineInvalid, name, "the result has no start_times",
+                   "a result with start_times, or the setting lengths for this file");
+  return std::optional(open_loop(requests->starts, requests->lengths));
+}
+
 }  // namespace
 
 Result<Workload> parse_trace(const std::string& text, const std::string& name) {
   const std::string_view start = trimmed(text);
-  if (start.starts_with('{')) return mooncake(text, name);
+  if (start.starts_with('{')) {
+    auto bench = bench_trace(text, name);
+    if (auto* problem = std::get_if<Problem>(&bench)) return *std::move(problem);
+    if (auto& workload = std::get<0>(bench)) return *std::move(workload);
+    return mooncake(text, name);
+  }
   if (start.starts_with('[')) return json_array(text, name);
   return CsvTrace(text, name).read();
 }

@@ -55,9 +55,10 @@ int64_t VllmScheduler::cached_tokens(int32_t request) const {
 }
 
 // Cached blocks of a request that computes `tokens` tokens before its next new one.
-KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens) const {
-  const KvBlocks::Hits out = blocks_.hits(request, static_cast<int32_t>((tokens - 1) / settings_.block_size));
-  return lookahead_ > 0 && out.rows > 0 ? blocks_.hits(request, out.rows - 1) : out;
+KvBlocks::Hits VllmScheduler::hits(int32_t request, int64_t tokens, bool tiers) const {
+  const auto whole = static_cast<int32_t>((tokens - 1) / settings_.block_size);
+  const KvBlocks::Hits out = blocks_.hits(request, whole, tiers);
+  return lookahead_ > 0 && out.rows > 0 ? blocks_.hits(request, out.rows - 1, tiers) : out;
 }
 
 int64_t VllmScheduler::slots(const Sequence& s, int64_t tokens) const {
@@ -385,7 +386,7 @@ void VllmScheduler::start_waiting(double now, ScheduledStep& step, int64_t budge
 std::optional<int64_t> VllmScheduler::reserve(int32_t request) {
   if (!waiting_.empty() || running_ >= settings_.max_num_seqs) return std::nullopt;
   const int64_t tokens = sequences_.request(request).prompt;
-  const KvBlocks::Hits cached = hits(request, tokens);
+  const KvBlocks::Hits cached = hits(request, tokens, false);
   const int64_t rows = blocks_of(tokens), needed = blocks_.needed(cached, rows, true, tokens);
   const bool alone = running_ == 0 && kept_.empty();
   if (!blocks_.has_free(needed + (alone ? 0 : watermark_blocks_))) return std::nullopt;
@@ -453,8 +454,10 @@ int32_t VllmScheduler::create(int32_t request, const KvBlocks::Hits& hits) {
 void VllmScheduler::load(int32_t sequence, double now, const KvBlocks::Hits& hits) {
   link_free_ = std::max(now, link_free_) + blocks_.load_seconds(hits);
   loads_.push_back({sequence, link_free_});
-  if (RequestRecord* record = sequences_.first_record(at(sequence).request))
+  if (RequestRecord* record = sequences_.first_record(at(sequence).request)) {
     record->load_seconds = link_free_ - now;
+    record->load_end = link_free_;
+  }
 }
 
 double VllmScheduler::load_end() const {

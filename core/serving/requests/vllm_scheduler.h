@@ -32,10 +32,14 @@ namespace shardscape {
 //    used again. Blocks are taken for these tokens, and for as many that the draft module computes (MTP,
 //    EAGLE). These modules need the last hidden states of the prompt, so the last cached block is computed
 //    again (v1/core/single_type_kv_cache_manager.py, use_eagle).
-// 8. Disaggregated serving: the blocks of a prompt are taken before its transfer, which cached blocks
-//    shorten. The request then starts with its last prompt token, whose logits give the first token of the
-//    answer, in a step like that of a decode sequence (_update_waiting_for_remote_kv; NixlConnector). While
-//    preempted requests wait, no blocks are taken for transfers.
+// 8. Disaggregated serving: the blocks of a prompt are taken before its transfer, which blocks in the cache
+// of
+//    the device shorten. Lower tiers do not: of several connectors the first one that has tokens loads all of
+//    them (distributed/kv_transfer/kv_connector/v1/multi_connector.py, get_num_new_matched_tokens), and
+//    NixlConnector has the whole prompt. The request then starts with its last prompt token, whose logits
+//    give the first token of the answer, in a step like that of a decode sequence
+//    (_update_waiting_for_remote_kv; NixlConnector). While preempted requests wait, no blocks are taken for
+//    transfers.
 // 9. Cached blocks in host memory or on disk are loaded one request after the other, while steps of other
 //    sequences run (OffloadingConnector, WAITING_FOR_REMOTE_KVS). The request has its blocks, and starts when
 //    they are loaded.
@@ -151,7 +155,7 @@ class VllmScheduler final : public Scheduler {
   // Blocks for the first `slots` tokens of a sequence, of which the step computes `tokens`.
   void take_blocks(int32_t sequence, int64_t tokens, int64_t slots);
   int64_t slots(const Sequence& s, int64_t tokens) const;  // of a running sequence that computes `tokens`
-  KvBlocks::Hits hits(int32_t request, int64_t tokens) const;
+  KvBlocks::Hits hits(int32_t request, int64_t tokens, bool tiers = true) const;
   void publish_answer(int32_t sequence, int64_t done);
   void skip_ahead(int32_t sequence, int64_t tokens);
   void prefill(int32_t sequence, int64_t tokens, ScheduledStep& step);

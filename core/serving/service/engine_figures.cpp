@@ -42,17 +42,17 @@ std::optional<double> strictest(const ServiceLevel& level, Latency latency) {
   return out;
 }
 
-double most_requests(const EngineFigures& figures, const ServiceLevel& level, const WorkloadMeans& means,
-                     StepClock& clock) {
-  const auto ttft = strictest(level, Latency::Ttft), tpot = strictest(level, Latency::Tpot);
-  if (ttft && figures.lone_ttft > *ttft) return 0;
+// prompt_seconds: of each request, between the steps that decode.
+double most_answers(const EngineFigures& figures, const ServiceLevel& level, const WorkloadMeans& means,
+                    double prompt_seconds, StepClock& clock) {
+  const auto tpot = strictest(level, Latency::Tpot);
   const double context = means.prompt + means.output / 2;
   const int64_t most = std::max<int64_t>(1, figures.sequences / figures.replicas);
   double best = 0;
   for (int64_t running = 1; running <= most; running *= 2) {
     const auto b = static_cast<double>(running);
     const StepBatch step{running, whole(b * context), {}, running};
-    const double between = b * figures.prompt_seconds / means.output;
+    const double between = b * prompt_seconds / means.output;
     if (tpot && clock.seconds(step) + between > *tpot) break;
     best = std::max(best, b / means.output / (clock.bottleneck_seconds(step) + between));
   }
@@ -109,7 +109,11 @@ Result<EngineFigures> engine_figures(const Design& design, const ServiceSpec& sp
     out.decode_seconds.push_back(clock.seconds(step));
     out.decode_seconds.push_back(clock.bottleneck_seconds(step));
   }
-  out.requests_per_second = most_requests(out, promised_level(spec), means, clock);
+  const ServiceLevel level = promised_level(spec);
+  out.answers_per_second = most_answers(out, level, means, 0, clock);
+  if (const auto ttft = strictest(level, Latency::Ttft); ttft && out.lone_ttft > *ttft) return out;
+  out.prompts_per_second = static_cast<double>(out.replicas) / out.prompt_seconds;
+  out.requests_per_second = most_answers(out, level, means, out.prompt_seconds, clock);
   return out;
 }
 

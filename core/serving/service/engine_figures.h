@@ -30,6 +30,9 @@ struct EngineFigures {
   // is b/output over this time, for the best power of two b whose time per token is within every limit of
   // TPOT. 0: even one sequence exceeds a limit of TPOT, or a lone prompt a limit of TTFT.
   double requests_per_second = 0;
+  // The same of an engine that only computes prompts (1/P, or 0), and of one that only generates answers
+  // (P = 0).
+  double prompts_per_second = 0, answers_per_second = 0;
 };
 
 // design: of one engine. clock: of this design and these settings. A Problem if no cache is left.

@@ -3,164 +3,47 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/units.h"
-#include "design/cluster.h"
 #include "model/parallel_loop.h"
-#include "serving/service_limits.h"
+#include "serving/service/fleet_sizing.h"
 
 namespace shardscape {
 namespace {
 
 constexpr size_t kShares[] = {16, 4};  // of the requests: the first 1/16, then the first quarter
 constexpr size_t kLeastPrefix = 200;   // requests
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
-// The one place that turns the size of a fleet into settings. Pools of prefill and decode engines in a fixed
-// ratio are scaled here, too.
-void set_engines(ServiceSpec& spec, const Design& engine, int64_t engines) {
-  spec.replicas = engines * std::max<int64_t>(1, engine.parallel.dp);
-}
-
-// Orders costs: dollars where the price is known, then accelerators.
-struct Price {
-  double dollars = kUnknown, accelerators = kUnknown;
-  friend auto operator<=>(const Price&, const Price&) = default;
-};
-
-double dollars_per_hour(const Design& design, int64_t accelerators) {
-  const double price = operation_of(design.cluster).price_per_hour;
-  return price > 0 ? price * static_cast<double>(accelerators) : kUnknown;
-}
-
-// A candidate in the search.
-struct Runner {
-  FleetEntry entry;
-  std::unique_ptr<StepClock> clock;
-  int64_t engines = 0;  // of the last sizing, or estimated
-  Price price;          // of the last sizing, or estimated per request
-};
-
-std::string refusals_text(const ServiceRun& run) {
-  for (const RequestRecord& request : run.simulation.requests)
-    if (request.end != RequestEnd::Finished && request.end != RequestEnd::Pending)
-      return grouped(run.results.refused) + " requests are refused, the first one because it is " +
-             end_text(request.end);
-  return "";
-}
-
-// The sizing of one candidate with some requests.
-class Sizing {
- public:
-  Sizing(Runner& runner, const Workload& workload, int64_t most_replicas, std::stop_token stop,
-         std::shared_ptr<PlanCache> cache, std::atomic<int64_t>& simulations)
-      : runner_(runner),
-        workload_(workload),
-        level_(promised_level(runner.entry.candidate.spec)),
-        stop_(std::move(stop)),
-        cache_(std::move(cache)),
-        simulations_(simulations) {
-    const int64_t dp = std::max<int64_t>(1, runner.entry.candidate.design.parallel.dp);
-    const auto requests = static_cast<int64_t>(workload.requests.size());
-    most_ = std::max<int64_t>(1, std::min(most_replicas / dp, requests));
-  }
-
-  // check_next: also simulates one more engine than needed.
-  void run(bool check_next) {
-    FleetEntry& entry = runner_.entry;
-    int64_t low = 0, high = std::clamp<int64_t>(runner_.engines, 1, most_);
-    while (!keeps(high)) {
-      if (!entry.reason.empty() || stop_.stop_requested()) return fail();
-      if (high == most_) return exceed(high);
-      low = high;
-      high = std::min(2 * high, most_);
-    }
-    while (high - low > 1 && !stop_.stop_requested()) {
-      const int64_t middle = low + (high - low) / 2;
-      (keeps(middle) ? high : low) = middle;
-    }
-    if (stop_.stop_requested()) return fail();
-    entry.monotone = !(check_next && high < most_) || keeps(high + 1);
-    for (const auto& [engines, run] : runs_)
-      if (engines > high && !kept(*run)) entry.monotone = false;
-    if (stop_.stop_requested()) return fail();
-    accept(high);
-  }
-
- private:
-  bool kept(const ServiceRun& run) const {
-    return run.results.refused == 0 && run.results.finished > 0 && keeps_level(run.results, level_);
-  }
-
-  bool keeps(int64_t engines) {
-    if (const auto it = runs_.find(engines); it != runs_.end()) return kept(*it->second);
-    const FleetCandidate& candidate = runner_.entry.candidate;
-    ServiceSpec spec = candidate.spec;
-    set_engines(spec, candidate.design, engines);
-    ++simulations_;
-    const auto made = run_requests(candidate.design, spec, workload_, *runner_.clock, stop_, cache_,
-                                   RunSteps::Counted);
-    if (const auto* problem = std::get_if<Problem>(&made)) {
-      runner_.entry.reason = problem->what;
-      return false;
-    }
-    const ServiceRun& run = *std::get<0>(made);
-    runner_.entry.reason = refusals_text(run);
-    // Requests are not needed any more.
-    auto figures = std::make_unique<ServiceRun>();
-    figures->spec = run.spec;
-    figures->results = run.results;
-    figures->accelerators = run.accelerators;
-    figures->cost = run.cost;
-    return kept(*runs_.emplace(engines, std::move(figures)).first->second);
-  }
-
-  void fail() {
-    runner_.entry.end = FleetEnd::Unfit;
-    runner_.price = {};
-  }
-  void exceed(int64_t engines) {
-    const ServiceResults& results = runs_.at(engines)->results;
-    if (const auto target = worst_target(results, level_))
-      runner_.entry.reason = grouped(engines) + (engines == 1 ? " engine exceeds " : " engines exceed ") +
-                             target_text(*target) + ": " +
-                             format_seconds(
-                                 figure_of(distribution_of(results, target->latency), target->figure));
-    fail();
-  }
-  void accept(int64_t engines) {
-    const ServiceRun& run = *runs_.at(engines);
-    FleetEntry& entry = runner_.entry;
-    runner_.engines = engines;
-    entry.end = FleetEnd::Sized;
-    entry.replicas = run.spec.replicas;
-    entry.accelerators = run.accelerators;
-    entry.results = run.results;
-    entry.cost = run.cost;
-    const double dollars = dollars_per_hour(entry.candidate.design, run.accelerators);
-    entry.dollars_per_hour = dollars < kUnknown ? std::optional(dollars) : std::nullopt;
-    runner_.price = {dollars, static_cast<double>(run.accelerators)};
-  }
-
-  Runner& runner_;
-  const Workload& workload_;
-  ServiceLevel level_;
-  int64_t most_ = 1;
-  std::stop_token stop_;
-  std::shared_ptr<PlanCache> cache_;
-  std::atomic<int64_t>& simulations_;
-  std::map<int64_t, std::unique_ptr<ServiceRun>> runs_;  // by number of engines; figures only
-};
 
 Workload first_requests(const Workload& all, size_t number) {
   Workload out = all;
   out.requests.resize(std::min(number, out.requests.size()));
   return out;
+}
+
+int64_t estimated_engines(double rate, double of_engine) {
+  constexpr double kMostEngines = 1e6;
+  return of_engine > 0 ? static_cast<int64_t>(std::clamp(std::ceil(rate / of_engine), 1.0, kMostEngines)) : 1;
+}
+
+FleetPrice price_per_request(const Design& engine, const EngineFigures& figures, double rate) {
+  const auto gpus = static_cast<double>(figures.accelerators);
+  return {dollars_per_hour(engine, gpus) / rate, gpus / rate};
+}
+
+FleetPrice price_of_pair(const FleetEntry& prefill, const FleetEntry& decode) {
+  const double prompts = prefill.figures.prompts_per_second, answers = decode.figures.answers_per_second;
+  if (!(prompts > 0) || !(answers > 0)) return {};
+  const FleetPrice a = price_per_request(prefill.candidate.design, prefill.figures, prompts);
+  const FleetPrice b = price_per_request(decode.candidate.design, decode.figures, answers);
+  return {a.dollars + b.dollars, a.accelerators + b.accelerators};
+}
+
+std::string kind_of(const FleetCandidate& candidate) {
+  return candidate.design.cluster.accelerator +
+         (candidate.prefill ? " " + candidate.prefill->cluster.accelerator : "");
 }
 
 class Search {
@@ -170,17 +53,18 @@ class Search {
       : out_(out), options_(options), stop_(std::move(stop)), cache_(std::move(cache)), progress_(progress) {}
 
   void run(std::vector<FleetCandidate> candidates, const Workload& workload) {
-    runners_.resize(candidates.size());
-    for (size_t i = 0; i < candidates.size(); ++i) runners_[i].entry.candidate = std::move(candidates[i]);
-    measure(workload_means(workload));
-    prune();
+    const WorkloadMeans means = workload_means(workload);
+    of_ = candidates.size() + options_.prefill.size();
+    runners_ = measured(std::move(candidates), means);
+    prune(runners_);
+    if (!options_.prefill.empty()) add_pairs(means);
     std::vector<size_t> left = live();
     keep_best(left, options_.simulated, FleetEnd::NotTried, "the estimated cost of a request is higher");
     const size_t all = workload.requests.size();
     for (const size_t share : kShares)
       if (const size_t number = all / share; number >= kLeastPrefix && left.size() > options_.finalists) {
         size_all(left, first_requests(workload, number), false);
-        const size_t half = std::max(options_.finalists, (left.size() + 1) / 2);
+        const size_t half = std::max(options_.finalists, (most_of_a_kind(left) + 1) / 2);
         keep_best(left, share == kShares[0] ? half : options_.finalists, FleetEnd::OutOfPlace,
                   "others are cheaper for the first " + grouped(static_cast<Wide>(number)) + " requests");
       }
@@ -193,17 +77,19 @@ class Search {
     if (progress_) progress_(++done_, of_ + more);
   }
 
-  // The figures of every candidate.
-  void measure(const WorkloadMeans& means) {
-    of_ = runners_.size();
-    parallel_loop(runners_.size(), [&](size_t i) {
+  // The candidates with their figures.
+  std::vector<FleetRunner> measured(std::vector<FleetCandidate> candidates, const WorkloadMeans& means) {
+    std::vector<FleetRunner> out(candidates.size());
+    for (size_t i = 0; i < candidates.size(); ++i) out[i].entry.candidate = std::move(candidates[i]);
+    parallel_loop(out.size(), [&](size_t i) {
       if (stop_.stop_requested()) return;
-      measure_one(runners_[i], means);
+      measure_one(out[i], means);
       step(options_.finalists);
     });
+    return out;
   }
 
-  void measure_one(Runner& runner, const WorkloadMeans& means) {
+  void measure_one(FleetRunner& runner, const WorkloadMeans& means) {
     FleetEntry& entry = runner.entry;
     const FleetCandidate& candidate = entry.candidate;
     const auto unfit = [&](const Problem& problem) {
@@ -218,24 +104,18 @@ class Search {
     if (const auto* problem = std::get_if<Problem>(&figures)) return unfit(*problem);
     entry.figures = std::get<0>(figures);
     const double rate = entry.figures.requests_per_second;
-    if (!(rate > 0)) {
-      runner.engines = 1;
-      return;
-    }
-    constexpr double kMostEngines = 1e6;
-    runner.engines = static_cast<int64_t>(std::clamp(std::ceil(means.rate / rate), 1.0, kMostEngines));
-    runner.price = {dollars_per_hour(candidate.design, entry.figures.accelerators) / rate,
-                    static_cast<double>(entry.figures.accelerators) / rate};
+    runner.size.engines = estimated_engines(means.rate, rate);
+    if (rate > 0) runner.price = price_per_request(candidate.design, entry.figures, rate);
   }
 
   // Equal candidates: the first one dominates.
-  void prune() {
-    const std::vector<size_t> all = live();
+  static void prune(std::vector<FleetRunner>& runners) {
+    const std::vector<size_t> all = live(runners);
     std::vector<std::pair<size_t, size_t>> dominated;
     for (const size_t b : all)
       for (const size_t a : all) {
-        const FleetCandidate &x = runners_[a].entry.candidate, &y = runners_[b].entry.candidate;
-        const EngineFigures &f = runners_[a].entry.figures, &g = runners_[b].entry.figures;
+        const FleetCandidate &x = runners[a].entry.candidate, &y = runners[b].entry.candidate;
+        const EngineFigures &f = runners[a].entry.figures, &g = runners[b].entry.figures;
         if (a == b || x.spec != y.spec || x.design.cluster != y.design.cluster || !dominates(f, g) ||
             (a > b && dominates(g, f)))
           continue;
@@ -243,29 +123,83 @@ class Search {
         break;
       }
     for (const auto& [b, a] : dominated) {
-      runners_[b].entry.end = FleetEnd::Dominated;
-      runners_[b].entry.reason = runners_[a].entry.candidate.layout + " is at least as good in every figure";
+      runners[b].entry.end = FleetEnd::Dominated;
+      runners[b].entry.reason = runners[a].entry.candidate.layout + " is at least as good in every figure";
     }
   }
 
-  std::vector<size_t> live() const {
-    std::vector<size_t> out;
-    for (size_t i = 0; i < runners_.size(); ++i)
-      if (runners_[i].clock && runners_[i].entry.end == FleetEnd::NotTried) out.push_back(i);
-    return out;
+  // Adds the pairs with the lowest estimated costs, and the best one of each two accelerators.
+  void add_pairs(const WorkloadMeans& means) {
+    std::vector<FleetRunner> prefill = measured(options_.prefill, means);
+    prune(prefill);
+    struct Pair {
+      size_t prefill, decode;
+      FleetPrice price;
+    };
+    std::vector<Pair> pairs;
+    const std::vector<size_t> decode = live();
+    for (const size_t p : live(prefill))
+      for (const size_t d : decode)
+        if (prefill[p].entry.candidate.spec == runners_[d].entry.candidate.spec)
+          pairs.push_back({p, d, price_of_pair(prefill[p].entry, runners_[d].entry)});
+    out_.pairs = static_cast<int64_t>(pairs.size());
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return a.price < b.price; });
+    std::set<std::string> accelerators;
+    std::vector<FleetRunner> added;
+    for (const Pair& pair : pairs) {
+      FleetRunner runner;
+      FleetEntry& entry = runner.entry;
+      const FleetEntry &first = prefill[pair.prefill].entry, &second = runners_[pair.decode].entry;
+      entry.candidate = second.candidate;
+      entry.candidate.prefill = first.candidate.design;
+      entry.candidate.prefill_layout = first.candidate.layout;
+      entry.figures = second.figures;
+      entry.prefill_figures = first.figures;
+      runner.size = {estimated_engines(means.rate, first.figures.prompts_per_second),
+                     estimated_engines(means.rate, second.figures.answers_per_second)};
+      runner.price = pair.price;
+      if (accelerators.insert(kind_of(entry.candidate)).second || added.size() < options_.simulated)
+        added.push_back(std::move(runner));
+    }
+    parallel_loop(added.size(), [&](size_t i) {
+      // Both engines have run before, so there is no problem.
+      const FleetCandidate& candidate = added[i].entry.candidate;
+      added[i].clock = std::get<0>(service_clock(candidate.design, candidate.spec, cache_));
+      added[i].prefill_clock = std::get<0>(service_clock(*candidate.prefill, candidate.spec, cache_));
+    });
+    for (FleetRunner& runner : added) runners_.push_back(std::move(runner));
   }
 
-  // The cheapest ones, and the cheapest one of each accelerator. Candidates that exceeded the level for the
-  // first requests come last.
+  static std::vector<size_t> live(const std::vector<FleetRunner>& runners) {
+    std::vector<size_t> out;
+    for (size_t i = 0; i < runners.size(); ++i)
+      if (runners[i].clock && runners[i].entry.end == FleetEnd::NotTried) out.push_back(i);
+    return out;
+  }
+  std::vector<size_t> live() const { return live(runners_); }
+
+  // The larger one of the numbers of pairs and of other candidates.
+  size_t most_of_a_kind(const std::vector<size_t>& left) const {
+    const auto pairs = static_cast<size_t>(std::count_if(
+        left.begin(), left.end(), [&](size_t i) { return runners_[i].entry.candidate.prefill.has_value(); }));
+    return std::max(pairs, left.size() - pairs);
+  }
+
+  // The cheapest pairs and the cheapest others, and the cheapest one of each accelerator. Candidates that
+  // exceeded the level for the first requests come last.
   void keep_best(std::vector<size_t>& left, size_t most, FleetEnd end, const std::string& reason) {
     std::stable_sort(left.begin(), left.end(),
                      [&](size_t a, size_t b) { return runners_[a].price < runners_[b].price; });
     std::vector<size_t> kept;
     std::set<std::string> accelerators;
+    size_t pairs = 0, others = 0;
     for (const size_t i : left) {
       FleetEntry& entry = runners_[i].entry;
-      const bool first = accelerators.insert(entry.candidate.design.cluster.accelerator).second;
-      if (kept.size() < most || first) {
+      const bool first = accelerators.insert(kind_of(entry.candidate)).second;
+      size_t& places = entry.candidate.prefill ? pairs : others;
+      if (places < most || first) {
+        ++places;
         kept.push_back(i);
         continue;
       }
@@ -280,9 +214,9 @@ class Search {
     of_ = done_ + left.size();
     parallel_loop(left.size(), [&](size_t i) {
       if (stop_.stop_requested()) return;
-      Runner& runner = runners_[left[i]];
+      FleetRunner& runner = runners_[left[i]];
       runner.entry.reason.clear();
-      Sizing(runner, workload, options_.most_replicas, stop_, cache_, simulations_).run(final);
+      FleetSizing(runner, workload, options_.most_replicas, stop_, cache_, simulations_).run(final);
       step(final ? 0 : options_.finalists);
     });
   }
@@ -291,9 +225,9 @@ class Search {
     std::vector<size_t> order(runners_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto key = [&](size_t i) {
-      const Runner& runner = runners_[i];
+      const FleetRunner& runner = runners_[i];
       const bool sized = runner.entry.end == FleetEnd::Sized;
-      return std::tuple(static_cast<int>(runner.entry.end), sized ? runner.price : Price(), i);
+      return std::tuple(static_cast<int>(runner.entry.end), sized ? runner.price : FleetPrice(), i);
     };
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
     for (const size_t i : order) {
@@ -308,7 +242,7 @@ class Search {
   std::stop_token stop_;
   std::shared_ptr<PlanCache> cache_;
   const std::function<void(size_t, size_t)>& progress_;
-  std::vector<Runner> runners_;
+  std::vector<FleetRunner> runners_;
   std::atomic<size_t> done_ = 0;
   size_t of_ = 0;
   std::atomic<int64_t> simulations_ = 0;

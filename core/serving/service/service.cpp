@@ -17,7 +17,7 @@ constexpr int64_t kMostCaptured = 512;  // tokens of the largest recorded graph 
 Result<std::vector<RequestLength>> lengths_of(const RequestSource& source) {
   const auto seed = static_cast<uint64_t>(source.seed);
   if (!source.lengths.empty()) {
-    auto rows = read_lengths(source.lengths);
+    auto rows = read_lengths(source.lengths, source.characters_per_token);
     if (const auto* problem = std::get_if<Problem>(&rows)) return *problem;
     return sampled_lengths(std::get<0>(rows), source.requests, seed);
   }
@@ -123,11 +123,11 @@ RequestWaits request_waits(const ServiceRun& run) {
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop, std::shared_ptr<PlanCache> cache,
-                                                       RunSteps steps) {
+                                                       RunSteps steps, const PrefillEngine& prefill) {
   auto run = std::make_shared<ServiceRun>();
   run->spec = spec;
   run->workload = std::move(workload);
-  auto fleet = make_fleet(design, spec, clock, std::move(cache));
+  auto fleet = make_fleet(design, spec, clock, std::move(cache), prefill);
   if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
   ServiceFleet& made = std::get<0>(fleet);
   made.setup.keep_steps = steps == RunSteps::Kept;

@@ -69,11 +69,18 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec);
 // clock, one after another.
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache = {});
+// The design of the prefill replicas instead of the file FleetSpec::prefill_design, and the seconds of their
+// steps. Both outlive the run.
+struct PrefillEngine {
+  const Design* design = nullptr;
+  StepClock* clock = nullptr;
+};
 // The same as run_service with given requests; the source of the spec has no effect.
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop = {},
                                                        std::shared_ptr<PlanCache> cache = {},
-                                                       RunSteps steps = RunSteps::Kept);
+                                                       RunSteps steps = RunSteps::Kept,
+                                                       const PrefillEngine& prefill = {});
 
 }  // namespace shardscape

@@ -51,27 +51,20 @@ HandoffOrder handoff_order(const ServiceSpec& spec) {
                                                   : HandoffOrder::SourceFirst;
 }
 
-Result<Design> prefill_design(const Design& design, const FleetSpec& fleet) {
-  if (fleet.prefill_design.empty()) return design;
-  auto read = load_design(fleet.prefill_design);
-  if (const auto* of = std::get_if<Design>(&read); of && !(of->model == design.model))
-    return fleet_problem("prefill_design", "it has another model than the design of the decode replicas",
-                         "a design of the same model");
-  return read;
-}
-
 // Adds the replicas that compute prompts. The pool of the decode replicas is there.
 std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec, StepClock& clock,
-                                   const std::shared_ptr<PlanCache>& cache, ServiceFleet& fleet) {
+                                   const std::shared_ptr<PlanCache>& cache, const PrefillEngine& engine,
+                                   ServiceFleet& fleet) {
   const FleetSpec& f = spec.fleet;
-  const auto prompts = prefill_design(design, f);
+  const auto prompts = engine.design ? Result<Design>(*engine.design)
+                                     : prefill_design(design, f.prefill_design);
   if (const auto* problem = std::get_if<Problem>(&prompts)) return *problem;
   const Design& of = std::get<0>(prompts);
   ServiceSpec prefill = spec;
   if (f.prefill_step_tokens > 0) set_step_tokens(prefill.engine, f.prefill_step_tokens);
   Disaggregation& d = fleet.setup.disaggregation;
-  d.clock = &clock;
-  if (!f.prefill_design.empty()) {
+  d.clock = engine.clock ? engine.clock : &clock;
+  if (!engine.clock && !f.prefill_design.empty()) {
     auto made = service_clock(of, prefill, cache);
     if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
     fleet.prefill_clock = std::get<0>(std::move(made));
@@ -92,6 +85,8 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
   d.prefill = fleet.pools.front().engine;
   d.prefill_replicas = static_cast<int32_t>(f.prefill_replicas);
   d.lockstep = d.prefill.attention_dp;
+  d.autoscaling = {static_cast<int32_t>(f.least_prefill_replicas), f.requests_per_prefill_replica,
+                   f.prefill_start_seconds, f.prefill_cool_down_seconds};
   fleet.pools.front().engine.role = EngineRole::Prefill;
   fleet.pools.back().engine.role = EngineRole::Decode;
   return std::nullopt;
@@ -99,8 +94,17 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
 
 }  // namespace
 
+Result<Design> prefill_design(const Design& design, const std::string& file) {
+  if (file.empty()) return design;
+  auto read = load_design(file);
+  if (const auto* of = std::get_if<Design>(&read); of && !(of->model == design.model))
+    return fleet_problem("prefill_design", "it has another model than the design of the decode replicas",
+                         "a design of the same model");
+  return read;
+}
+
 Result<ServiceFleet> make_fleet(const Design& design, const ServiceSpec& spec, StepClock& clock,
-                                std::shared_ptr<PlanCache> cache) {
+                                std::shared_ptr<PlanCache> cache, const PrefillEngine& prefill) {
   if (!cache) cache = std::make_shared<PlanCache>();
   const FleetSpec& f = spec.fleet;
   const bool separate = f.prefill_replicas > 0;
@@ -121,7 +125,7 @@ Result<ServiceFleet> make_fleet(const Design& design, const ServiceSpec& spec, S
   if (const int64_t all = setup.replicas + f.prefill_replicas; spec.replicas != 0 && spec.replicas != all)
     return fleet_problem("replicas", "prefill and decode replicas are " + grouped(all) + " in total",
                          "0, or that number");
-  if (auto problem = add_prefill(design, spec, clock, cache, out)) return *std::move(problem);
+  if (auto problem = add_prefill(design, spec, clock, cache, prefill, out)) return *std::move(problem);
   return out;
 }
 

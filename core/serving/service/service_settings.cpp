@@ -138,9 +138,12 @@ ServiceSetting choice(const char* id, const char* label, SettingGroup group, con
 std::vector<ServiceSetting> request_settings() {
   constexpr SettingGroup kGroup = SettingGroup::Requests;
   return {
-      file<MEMBER(source.trace)>("trace", "Trace", kGroup,
-                                 "File of recorded requests: CSV with arrival_s, input_tokens and "
-                                 "output_tokens, or Mooncake's JSON Lines, also compressed with gzip."),
+      file<MEMBER(source.trace)>(
+          "trace", "Trace", kGroup,
+          "File of recorded requests: CSV with arrival_s, input_tokens and "
+          "output_tokens or with the columns of Azure's traces or BurstGPT, Mooncake's "
+          "JSON Lines, or a result of vllm bench with start_times; also compressed "
+          "with gzip."),
       choice<MEMBER(source.arrivals), kArrivals>("arrivals", "Arrivals", kGroup,
                                                  "Gaps between requests. gamma follows burstiness."),
       number<MEMBER(source.rate)>("rate", "Rate", kGroup, "Requests per second, on average."),
@@ -157,8 +160,12 @@ std::vector<ServiceSetting> request_settings() {
                                          "Lengths are uniform between this share of the length and the "
                                          "whole length. 1: all are equal."),
       file<MEMBER(source.lengths)>("lengths", "Lengths", kGroup,
-                                   "CSV file with input_length and output_length. Requests draw their "
-                                   "lengths from its rows."),
+                                   "File of lengths, from whose rows requests draw theirs: CSV with "
+                                   "input_length and output_length, a result of vllm bench, or conversations "
+                                   "of ShareGPT with characters per token."),
+      number<MEMBER(source.characters_per_token)>(
+          "characters_per_token", "Characters per token", kGroup,
+          "Turns texts of conversations (ShareGPT) into tokens; about 4 for English. 0: texts are refused."),
       whole<MEMBER(source.seed)>("seed", "Seed", kGroup,
                                  "Seed of arrivals and lengths. Equal seeds give equal results."),
   };
@@ -465,7 +472,8 @@ std::vector<ServiceSetting> pool_settings() {
           "taken blocks (SGLang). engine: as the engine does."),
       whole<MEMBER(fleet.least_replicas)>(
           "least_replicas", "Least replicas", kFleet,
-          "The number of replicas follows the load, from this number up to the replicas. 0: it is fixed."),
+          "The number of replicas follows the load, from this number up to the replicas; with prefill "
+          "replicas, that of the decode replicas. 0: it is fixed."),
       number<MEMBER(fleet.requests_per_replica)>(
           "requests_per_replica", "Requests per replica", kFleet,
           "With least replicas: outstanding requests for each replica. More requests start another replica."),
@@ -475,6 +483,19 @@ std::vector<ServiceSetting> pool_settings() {
       number<MEMBER(fleet.cool_down_seconds)>(
           "cool_down_seconds", "Cool-down", kFleet,
           "Seconds for which too many replicas stay before some of them leave."),
+      whole<MEMBER(fleet.least_prefill_replicas)>(
+          "least_prefill_replicas", "Least prefill replicas", kFleet,
+          "The number of prefill replicas follows the prompts that wait or are computed, from this number up "
+          "to the prefill replicas. 0: it is fixed."),
+      number<MEMBER(fleet.requests_per_prefill_replica)>(
+          "requests_per_prefill_replica", "Requests per prefill replica", kFleet,
+          "With least prefill replicas: prompts for each of them. More prompts start another one."),
+      number<MEMBER(fleet.prefill_start_seconds)>(
+          "prefill_start_seconds", "Prefill start-up", kFleet,
+          "Seconds from the decision for another prefill replica to its first prompt."),
+      number<MEMBER(fleet.prefill_cool_down_seconds)>(
+          "prefill_cool_down_seconds", "Prefill cool-down", kFleet,
+          "Seconds for which too many prefill replicas stay before some of them leave."),
       number<MEMBER(fleet.failure_time)>("failure_time", "Failure at", kFleet,
                                          "Seconds at which a replica fails, with failure seconds."),
       number<MEMBER(fleet.failure_seconds)>(

@@ -118,22 +118,29 @@ std::optional<Problem> check_fleet(const ServiceSpec& spec) {
                                                     {"prefill_replicas", fleet.prefill_replicas},
                                                     {"decode_replicas", fleet.decode_replicas},
                                                     {"least_replicas", fleet.least_replicas},
+                                                    {"least_prefill_replicas", fleet.least_prefill_replicas},
                                                     {"failed_replica", fleet.failed_replica}};
   for (const auto& [id, count] : counts)
     if (count < 0 || count > kMostReplicas)
       return problem(id, "the value is " + grouped(count), "0 to 100,000");
   if (fleet.prefill_step_tokens < 0 || fleet.prefill_step_tokens > kMostTokens)
     return problem("prefill_step_tokens", "the value is " + grouped(fleet.prefill_step_tokens), "0 or more");
-  if (fleet.requests_per_replica <= 0)
-    return problem("requests_per_replica", "the value is " + significant(fleet.requests_per_replica),
-                   "a number above 0");
-  const std::pair<const char*, double> times[] = {{"start_seconds", fleet.start_seconds},
-                                                  {"cool_down_seconds", fleet.cool_down_seconds},
-                                                  {"failure_time", fleet.failure_time},
-                                                  {"failure_seconds", fleet.failure_seconds}};
+  const std::pair<const char*, double> loads[] = {
+      {"requests_per_replica", fleet.requests_per_replica},
+      {"requests_per_prefill_replica", fleet.requests_per_prefill_replica}};
+  for (const auto& [id, requests] : loads)
+    if (requests <= 0) return problem(id, "the value is " + significant(requests), "a number above 0");
+  const std::pair<const char*, double> times[] = {
+      {"start_seconds", fleet.start_seconds},
+      {"cool_down_seconds", fleet.cool_down_seconds},
+      {"prefill_start_seconds", fleet.prefill_start_seconds},
+      {"prefill_cool_down_seconds", fleet.prefill_cool_down_seconds},
+      {"failure_time", fleet.failure_time},
+      {"failure_seconds", fleet.failure_seconds}};
   for (const auto& [id, seconds] : times)
     if (seconds < 0) return problem(id, "the value is " + significant(seconds), "0 or more seconds");
-  if (fleet.prefill_replicas == 0 && (fleet.decode_replicas > 0 || !fleet.prefill_design.empty()))
+  if (fleet.prefill_replicas == 0 &&
+      (fleet.decode_replicas > 0 || !fleet.prefill_design.empty() || fleet.least_prefill_replicas > 0))
     return problem("prefill_replicas", "no replica computes prompts for the decode replicas", "1 or more");
   return std::nullopt;
 }
@@ -163,6 +170,8 @@ std::optional<Problem> check_spec(const ServiceSpec& spec) {
   if (source.users < 0) return problem("users", static_cast<double>(source.users), "0 or more");
   if (source.range_ratio < 0 || source.range_ratio > 1)
     return problem("range_ratio", source.range_ratio, "0 to 1");
+  if (!(source.characters_per_token >= 0))
+    return problem("characters_per_token", source.characters_per_token, "0 or more");
   if (source.seed < 0) return problem("seed", static_cast<double>(source.seed), "0 or more");
   const bool estimated = spec.engine.engine == EngineKind::Sglang && spec.mem_fraction_static == 0;
   if (const double share = memory_share(spec); !estimated && (share <= 0 || share > 1))

@@ -21,8 +21,9 @@ namespace shardscape {
 
 // The requests: a file of recorded ones, or drawn ones.
 struct RequestSource {
-  std::string trace;    // file (requests/trace_file.h); empty: requests are drawn
-  std::string lengths;  // file of lengths to draw from; empty: input_len and output_len
+  std::string trace;                // file (requests/trace_file.h); empty: requests are drawn
+  std::string lengths;              // file of lengths to draw from; empty: input_len and output_len
+  double characters_per_token = 0;  // of texts in this file; 0: texts are refused
   int64_t requests = 1000;
   ArrivalKind arrivals = ArrivalKind::Poisson;
   double rate = 1;        // requests per second
@@ -52,6 +53,10 @@ struct FleetSpec {
   int64_t least_replicas = 0;        // 0: the number of replicas is fixed
   double requests_per_replica = 32;  // that the number of replicas follows
   double start_seconds = 60, cool_down_seconds = 300;
+  // The same of prefill replicas; the values above are then those of the decode replicas.
+  int64_t least_prefill_replicas = 0;
+  double requests_per_prefill_replica = 8;
+  double prefill_start_seconds = 60, prefill_cool_down_seconds = 300;
   double failure_time = 0, failure_seconds = 0;  // 0 seconds: no failure
   int64_t failed_replica = 0;
   friend bool operator==(const FleetSpec&, const FleetSpec&) = default;

@@ -53,6 +53,9 @@ double change_of(const EffectFigures& now, const EffectFigures& then) {
 // Whether a setting of the fleet changes this service. A failure is a part of the question.
 bool applies(const FleetSpec& fleet, std::string_view id) {
   if (id.starts_with("fail")) return false;
+  const bool scales_prefill = id == "least_prefill_replicas" || id == "requests_per_prefill_replica" ||
+                              id == "prefill_start_seconds" || id == "prefill_cool_down_seconds";
+  if (scales_prefill) return fleet.least_prefill_replicas > 0;
   if (id == "kv_handoff" || id == "decode_replicas" || id.starts_with("prefill_"))
     return fleet.prefill_replicas > 0;
   const bool scales = id == "least_replicas" || id == "requests_per_replica" || id == "start_seconds" ||

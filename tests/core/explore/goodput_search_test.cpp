@@ -1,7 +1,7 @@
 // Explore by goodput: the largest rate of the best engines of a space.
 #include <QtTest>
 
-#include "explore/goodput_search.h"
+#include "explore/goodput_file.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -83,6 +83,27 @@ class GoodputSearchTest : public QObject {
     const auto result = found(decode_space({{"tp", "1"}}), goodput("p99 tpot<1us"));
     QVERIFY(result.entries[0].simulated);
     QCOMPARE(result.entries[0].per_gpu(), 0.0);
+  }
+  // A search that stops goes on from its file to the same bytes.
+  void a_stopped_search_goes_on() {
+    const auto space = decode_space({{"tp", "1,2,4"}, {"pp", "1,2"}, {"batch", "8,16,32"}});
+    GoodputOptions options = goodput();
+    options.evaluated = 2;
+    const auto whole = found(space, options);
+    SearchOptions search;
+    search.threads = 1;
+    std::stop_source stop;
+    SearchCallbacks callbacks;
+    callbacks.points = [&](std::span<const Point>) { stop.request_stop(); };
+    const auto stopped = search_goodput(space, search, options, callbacks, stop.get_token());
+    const auto read = goodput_from_json(goodput_file_json(std::get<0>(stopped), options), "file");
+    const GoodputFile& file = *std::get<0>(read);
+    QVERIFY(file.options == options);
+    for (const GoodputEntry& entry : file.result.entries) QVERIFY(!entry.simulated);
+    search.resume = &file.result.search;
+    const auto resumed = search_goodput(space, search, options, {}, {}, &file.result);
+    QCOMPARE(goodput_json(std::get<0>(resumed), options), goodput_json(whole, options));
+    QCOMPARE(goodput_file_json(std::get<0>(resumed), options), goodput_file_json(whole, options));
   }
   void problems() {
     const auto space = decode_space({{"tp", "1"}});

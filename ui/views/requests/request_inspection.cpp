@@ -48,6 +48,8 @@ QString wait_words(const ServiceRun& run, const RequestWait& wait) {
     case WaitReason::Blocks:
       return tr("the free cache blocks did not suffice, %1; up to %2 of the cache was in use")
           .arg(in_steps(wait.blocks, wait.steps), percent_text(cache_share(run, wait.most_blocks)));
+    case WaitReason::Load:
+      return tr("cached tokens came from host memory or disk, %1").arg(in_steps(wait.load, wait.steps));
     case WaitReason::Receipt:
       return tr("the engine looks for new requests every %1 steps, %2")
           .arg(grouped_text(run.spec.engine.sglang.scheduler_recv_interval),

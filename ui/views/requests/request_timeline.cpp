@@ -22,6 +22,7 @@ QColor span_color(RequestSpanKind kind) {
   const Colors& colors = Theme::instance().colors();
   switch (kind) {
     case RequestSpanKind::Queued: return colors.idle;
+    case RequestSpanKind::Load: return mixed(colors.ground, colors.note, 0.5);
     case RequestSpanKind::Chunk: return colors.parameters;
     case RequestSpanKind::Prompt: return mixed(colors.ground, colors.parameters, 0.35);
     case RequestSpanKind::Answer: return colors.gradients;
@@ -156,6 +157,7 @@ void RequestTimeline::paintLabels(QPainter& painter, const QRectF& rect, const A
       {tr("queued"), colors.idle}, {tr("chunk"), colors.parameters}, {tr("answer"), colors.gradients}};
   if (!run_->run->simulation.preemptions.empty())
     legend.push_back({tr("preempted"), span_color(RequestSpanKind::Preempted)});
+  if (run_->run->results.loaded_tokens > 0) legend.push_back({tr("load"), span_color(RequestSpanKind::Load)});
   legend.push_back({tr("cache"), colors.kv_cache});
   legend.push_back({tr("sequences"), colors.text});
   paint_legend(painter, legend, areas.rows.right(), rect.top() + 12);

@@ -298,39 +298,129 @@ class FleetSimulationTest : public QObject {
     QCOMPARE(run(workload(all), setup, clock).pools.front().replica_seconds, 4 * 65.0);
   }
 
+  // Steps of 10 s for prompts and of 1 s for answers; two requests for each replica of both pools. Four
+  // prompts at once start a second prefill replica for 3 s. It gets the fifth prompt, which starts a third
+  // one. Its first replica gives four prompts at 10 s to the decode replicas, so a second one of these
+  // starts, and a third one for the fifth prompt at 14 s. Too many prefill replicas stay for 15 s from 10 s
+  // on, too many decode replicas for 20 s from 40 s on, when the first four answers end.
+  void both_pools_follow_their_load() {
+    LinearClock prefill(10, 0, 0), decode(1, 0, 0);
+    ServiceSetup setup = separate(EngineKind::Vllm, prefill);
+    set_cache_tokens(setup.engine, 4000);
+    set_cache_tokens(setup.disaggregation.prefill, 4000);
+    setup.replicas = setup.disaggregation.prefill_replicas = 3;
+    setup.autoscaling = {1, 2, 7, 20};
+    setup.router = Router::LeastOutstanding;
+    setup.disaggregation.autoscaling = {1, 2, 3, 15};
+    std::vector<Request> all(4, request(0, 10, 30));
+    all.push_back(request(4, 10, 30));
+    all.push_back(request(200, 10, 2));
+    const RequestSimulation r = run(workload(all), setup, decode);
+    Totals totals;
+    const QString found = broken(workload(all), setup, r, totals);
+    QVERIFY2(found.isEmpty(), qPrintable(found));
+    QCOMPARE(r.requests[4].prefill_replica, 1);
+    QCOMPARE(r.requests[4].scheduled, 4.0);
+    QCOMPARE(r.seconds, 212.0);
+    using Counts = std::vector<std::pair<double, int32_t>>;
+    const auto counts = [&](size_t pool) {
+      Counts out;
+      for (const ReplicaCount& count : r.pools[pool].counts) out.emplace_back(count.time, count.replicas);
+      return out;
+    };
+    QCOMPARE(counts(0), (Counts{{0, 2}, {4, 3}, {25, 1}}));
+    QCOMPARE(counts(1), (Counts{{0, 1}, {10, 2}, {14, 3}, {60, 1}}));
+    QCOMPARE(r.pools[0].replica_seconds, 258.0);
+    QCOMPARE(r.pools[1].replica_seconds, 308.0);
+    // Without rules all replicas are in use.
+    setup.autoscaling = setup.disaggregation.autoscaling = {};
+    const RequestSimulation fixed = run(workload(all), setup, decode);
+    QCOMPARE(fixed.pools[0].replica_seconds, 3 * fixed.seconds);
+    QCOMPARE(fixed.pools[1].replica_seconds, 3 * fixed.seconds);
+  }
+
+  // The decode replica has 10 blocks. A second request moves the blocks of the first one to host memory, and
+  // the next turn of the first one finds them there. Its transfer has all tokens of its prompt, because the
+  // connector to the prefill replica has them.
+  void a_transfer_reads_no_lower_tier() {
+    LinearClock clock(1, 0, 0);
+    ServiceSetup setup = separate(EngineKind::Vllm, clock);
+    setup.disaggregation.link = {100, 100, 0};
+    Request turn = request(5, 128, 8);
+    turn.parent = 0;
+    const Workload w = workload({request(0, 96, 16), request(60, 144, 8), turn});
+    setup.engine.num_gpu_blocks = 11;
+    setup.engine.tiers = {{1000, 0}, {0.5, 0}};
+    const auto seconds = [](const RequestRecord& record) {
+      return record.transfer_end - record.transfer_begin;
+    };
+    RequestSimulation r = run(w, setup, clock);
+    QVERIFY(r.requests[2].arrival < 60);  // six blocks are still on the device
+    QCOMPARE(seconds(r.requests[2]), 0.32);
+    Workload later = w;
+    later.requests[2].arrival = 100;
+    r = run(later, setup, clock);
+    QCOMPARE(seconds(r.requests[2]), 1.28);
+  }
+
   // Draining replicas end their requests; the number never leaves its bounds.
+  void scaling_loses_no_request_data() {
+    QTest::addColumn<int>("engine");
+    QTest::addColumn<bool>("separate");
+    for (int engine = 0; engine < 3; ++engine)
+      for (const bool separate : {false, true})
+        QTest::addRow("%s%s", engine_name(static_cast<EngineKind>(engine)),
+                      separate ? ", prefill and decode" : "")
+            << engine << separate;
+  }
   void scaling_loses_no_request() {
+    QFETCH(int, engine);
+    QFETCH(bool, separate);
+    int64_t changes = 0;
     for (uint64_t seed = 0; seed < 300; ++seed) {
-      const RequestCase c = random_case(seed);
+      RequestCase c = random_case(seed);
+      use_engine(c, static_cast<EngineKind>(engine), seed);
       Random random(seed, 94);
-      ServiceSetup setup;
-      setup.engine = c.settings;
-      setup.replicas = 4;
-      setup.router = static_cast<Router>(seed % 3);
-      setup.autoscaling = {1 + static_cast<int32_t>(random.below(2)),
+      const auto rule = [&random] {
+        return Autoscaling{1 + static_cast<int32_t>(random.below(2)),
                            1.0 + static_cast<double>(random.below(4)), random.uniform(),
                            random.below(3) ? random.uniform() : 0};
+      };
+      LinearClock clock, prefill(0.02, 1e-4, 1e-6);
+      ServiceSetup setup = random_setup(c, seed, prefill);
+      setup.engine.pipeline_stages = setup.lockstep = setup.engine.attention_dp = 1;
+      Disaggregation& d = setup.disaggregation;
+      d.prefill.pipeline_stages = d.lockstep = d.prefill.attention_dp = 1;
+      setup.replicas = d.prefill_replicas = 4;
+      setup.autoscaling = rule();
+      d.autoscaling = rule();
+      if (seed % 3 == 1) (seed % 2 ? setup.autoscaling : d.autoscaling) = {};
+      if (!separate) d = {};
       if (seed % 2) add_failures(setup, seed);
-      LinearClock clock;
       const RequestSimulation r = run(c.workload, setup, clock);
       Totals totals;
       const QString found = broken(c.workload, setup, r, totals);
       QVERIFY2(found.isEmpty(), qPrintable(QString("seed %1: %2").arg(seed).arg(found)));
-      double seconds = 0;
-      const std::vector<ReplicaCount>& counts = r.pools.front().counts;
-      for (size_t i = 0; i < counts.size(); ++i) {
-        QVERIFY(counts[i].replicas >= setup.autoscaling.least && counts[i].replicas <= 4);
-        const double end = i + 1 < counts.size() ? std::min(counts[i + 1].time, r.seconds) : r.seconds;
-        seconds += counts[i].replicas * std::max(0.0, end - counts[i].time);
+      for (const PoolUse& pool : r.pools) {
+        const Autoscaling& of = separate && &pool == &r.pools.front() ? d.autoscaling : setup.autoscaling;
+        double seconds = 0;
+        const std::vector<ReplicaCount>& counts = pool.counts;
+        changes += static_cast<int64_t>(counts.size()) - 1;
+        for (size_t i = 0; i < counts.size(); ++i) {
+          QVERIFY(counts[i].replicas >= (of.least > 0 ? of.least : 4) && counts[i].replicas <= 4);
+          const double end = i + 1 < counts.size() ? std::min(counts[i + 1].time, r.seconds) : r.seconds;
+          seconds += counts[i].replicas * std::max(0.0, end - counts[i].time);
+        }
+        QVERIFY(std::abs(seconds - pool.replica_seconds) < 1e-6);
       }
-      QVERIFY(std::abs(seconds - r.pools.front().replica_seconds) < 1e-6);
     }
+    QVERIFY2(changes > 200, qPrintable(QString::number(changes)));
   }
 
   void impossible_fleets_are_refused_data() {
     QTest::addColumn<int>("row");
     QTest::addColumn<QString>("where");
-    const char* rows[] = {"prefill_replicas", "prefill_replicas", "least_replicas", "least_replicas",
+    const char* rows[] = {"prefill_replicas", "prefill_replicas", "least_prefill_replicas", "least_replicas",
                           "failed_replica",   "failure_time",     "least_replicas"};
     for (int row = 0; row < 7; ++row) QTest::addRow("%d", row) << row << rows[row];
   }
@@ -341,7 +431,7 @@ class FleetSimulationTest : public QObject {
     ServiceSetup setup = separate(EngineKind::Vllm, clock);
     if (row == 0) setup.disaggregation.lockstep = 2;
     if (row == 1) setup.disaggregation.prefill.engine = EngineKind::Sglang;
-    if (row == 2) setup.autoscaling.least = 1;
+    if (row == 2) setup.disaggregation.autoscaling.least = 2;  // of one replica
     if (row > 2) setup.disaggregation = {};
     if (row == 3) setup.autoscaling.least = 2;  // of one replica
     if (row == 4) setup.failures = {{1, 1, 1}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "serving/requests/request_spans.h"
+#include "serving/requests/request_wait.h"
 #include "support/request_cases.h"
 
 using namespace shardscape;
@@ -40,6 +41,29 @@ class RequestSpansTest : public QObject {
     QCOMPARE(spans.back().kind, RequestSpanKind::Answer);
     QCOMPARE(spans.back().begin, 3.5);
     QCOMPARE(spans.back().end, 6.5);
+  }
+
+  // The blocks of the first request are in host memory when its next turn arrives, because a second request
+  // needed their places: six of 0.5 s each. The turn waits for them, and says so.
+  void a_load_from_host_memory() {
+    EngineSettings settings;
+    settings.async_scheduling = false;
+    settings.num_gpu_blocks = 11;
+    settings.tiers = {{1000, 0}, {0.5, 0}};
+    Request turn = request(100, 128, 8);
+    turn.parent = 0;
+    LinearClock clock(1, 0, 0);
+    const RequestSimulation run = simulated(workload({request(0, 96, 16), request(60, 144, 8), turn}),
+                                            settings, clock);
+    const RequestRecord& record = run.requests[2];
+    QVERIFY(record.from_host > 0);
+    const double seconds = 0.5 * record.from_host / 16;
+    const std::vector<RequestSpan> spans = RequestSpans(run).of(2);
+    QCOMPARE(spans.front().kind, RequestSpanKind::Load);
+    QCOMPARE(spans.front().begin, record.arrival);
+    QCOMPARE(spans.front().end, record.arrival + seconds);
+    QCOMPARE(spans[1].kind, RequestSpanKind::Chunk);
+    QCOMPARE(RequestWaits(settings, run).of(record).reason, WaitReason::Load);
   }
 
   void random_workloads_data() {

@@ -280,6 +280,69 @@ class WorkloadTest : public QObject {
     QCOMPARE(array.requests[1].prompt, 7);
   }
 
+  // Columns of published traces: Azure has dates, BurstGPT has seconds.
+  void published_columns_are_read() {
+    const auto azure = std::get<Workload>(
+        parse_trace("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 23:59:59.7500000,374,44\n"
+                    "2023-11-17 00:00:01.0000000,396,109\n",
+                    "azure.csv"));
+    QCOMPARE(azure.requests[0].arrival, 0.0);
+    QCOMPARE(azure.requests[1].arrival, 1.25);
+    QCOMPARE(azure.requests[1].prompt, 396);
+    QCOMPARE(azure.requests[1].output, 109);
+    const auto later = std::get<Workload>(
+        parse_trace("TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:03.5+00:00,1,2\n"
+                    "2024-05-10T00:00:03.009930Z,3,4\n",
+                    "azure.csv"));
+    QVERIFY(std::abs(later.requests[0].arrival - 0.49007) < 1e-9 && later.requests[1].arrival == 0);
+    const auto burst = std::get<Workload>(
+        parse_trace("Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+                    "5,ChatGPT,472,18,490,Conversation log\n45,GPT-4,1087,230,1317,API log\n",
+                    "burst.csv"));
+    QCOMPARE(burst.requests[1].arrival, 45.0);
+    QCOMPARE(burst.requests[1].prompt, 1087);
+    const auto wrong = [](const char* line) {
+      const auto read = parse_trace(std::string("TIMESTAMP,ContextTokens,GeneratedTokens\n") + line, "t.csv");
+      const auto* problem = std::get_if<Problem>(&read);
+      return problem ? problem->where : std::string();
+    };
+    for (const char* line : {"2023-02-30 00:00:00,1,2", "2023-02-03,1,2", "2023-02-03 24:00:00,1,2",
+                             "2023-02-03 00:00:00+02:00,1,2", "7,1,2"})
+      QCOMPARE(wrong(line), std::string("t.csv:2"));
+  }
+
+  // Results of vllm bench: with start_times a trace, without them lengths. Failed requests are named.
+  void results_of_vllm_bench_are_read() {
+    const auto trace = std::get<Workload>(parse_trace(
+        R"({"duration": 9, "input_lens": [100, 200], "output_lens": [5, 6], "start_times": [12.5, 11.0]})",
+        "b"));
+    QCOMPARE(trace.requests[0].arrival, 1.5);
+    QCOMPARE(trace.requests[1].arrival, 0.0);
+    QCOMPARE(trace.requests[1].prompt, 200);
+    const auto problem_of = [](const char* text) { return std::get<Problem>(parse_trace(text, "b")); };
+    QVERIFY(problem_of(R"({"input_lens": [100], "output_lens": [5]})").what.find("start_times") !=
+            std::string::npos);
+    QCOMPARE(problem_of(R"({"input_lens": [1, 2], "output_lens": [5, 0], "start_times": [0, 1]})").where,
+             std::string("b: request 1"));
+    QCOMPARE(
+        problem_of(R"({"input_lens": [1], "output_lens": [5], "start_times": [0], "errors": ["x"]})").where,
+        std::string("b: request 0"));
+    QCOMPARE(problem_of(R"({"input_lens": [1], "output_lens": [5, 6]})").where, std::string("b"));
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("lengths.json").toStdString();
+    write(path, R"({"input_lens": [100, 200], "output_lens": [5, 6]})");
+    QCOMPARE(std::get<std::vector<RequestLength>>(read_lengths(path)),
+             (std::vector<RequestLength>{{100, 5}, {200, 6}}));
+    // Texts have the tokens that the setting gives them; code points count.
+    write(path, R"([{"conversations": [{"from": "human", "value": "123456789"}, {"value": "äöü"}]},
+                    {"conversations": [{"value": "alone"}]}])");
+    QCOMPARE(std::get<std::vector<RequestLength>>(read_lengths(path, 4)),
+             (std::vector<RequestLength>{{3, 1}}));
+    QCOMPARE(std::get<Problem>(read_lengths(path)).where, std::string("characters_per_token"));
+    write(path, R"([{"text": 3}])");
+    QCOMPARE(std::get<Problem>(read_lengths(path, 4)).where, std::string("lengths.json: request 0"));
+  }
+
   // The name of the file does not matter. Members of a gzip file follow each other.
   void compressed_files_equal_plain_ones() {
     QTemporaryDir folder;
@@ -349,7 +412,7 @@ class WorkloadTest : public QObject {
     row("mooncake cut", "{\"timestamp\": 1, \"input_le", "t:1", "JSON");
     row("mooncake hash", "{\"timestamp\": 1, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": [-1]}",
         "t:1", "hash");
-    row("conversation", R"([{"id": "x", "conversations": []}])", "t: element 0", "tokens are unknown");
+    row("conversation", R"([{"id": "x", "conversations": []}])", "t: element 0", "without a time");
     row("array", R"([{"input_tokens": 4, "output_tokens": 5}, {"input_tokens": 4}])", "t: element 1",
         "output_tokens");
     row("empty array", "[]", "t: element 0", "no request");

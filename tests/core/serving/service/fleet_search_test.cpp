@@ -1,8 +1,11 @@
 // Fleet sizing: the least number of replicas, the order of costs, what is left out, and the effect of
 // settings.
 #include <QtTest>
+#include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "design/cluster.h"
 #include "model/parallel_loop.h"
 #include "serving/service/fleet_search.h"
 #include "serving/service/setting_effects.h"
@@ -164,6 +167,87 @@ class FleetSearchTest : public QObject {
     const auto made = search_fleet(some(spec), spec, {}, stop.get_token(), {},
                                    [&](size_t, size_t) { stop.request_stop(); });
     QCOMPARE(std::get<0>(made)->sized, size_t{0});
+  }
+  // Prefill and decode engines of different accelerators: no fleet of up to 6 + 6 engines that keeps the
+  // level costs less. Each size is a run of its own.
+  void the_ratio_is_the_cheapest_data() {
+    QTest::addColumn<QString>("level");
+    QTest::addColumn<int>("input");
+    QTest::addColumn<double>("rate");
+    QTest::newRow("long prompts") << "p99 ttft<1s, p99 tpot<15ms" << 4000 << 20.0;
+    QTest::newRow("short prompts") << "p99 ttft<300ms, p99 tpot<14ms" << 500 << 60.0;
+  }
+  void the_ratio_is_the_cheapest() {
+    QFETCH(QString, level);
+    QFETCH(int, input);
+    QFETCH(double, rate);
+    ServiceSpec spec = busy_spec(qPrintable(level));
+    spec.source.requests = 150;
+    spec.source.rate = rate;
+    spec.source.input_len = input;
+    FleetOptions options;
+    options.prefill = {candidate("h100-sxm-80gb", 1, spec)};
+    const auto search = searched({candidate("a100-sxm-80gb", 1, spec)}, spec, options);
+    QCOMPARE(search->pairs, int64_t{1});
+    const auto pair = std::find_if(
+        search->entries.begin(), search->entries.end(),
+        [](const FleetEntry& entry) { return entry.candidate.prefill.has_value(); });
+    QVERIFY(pair != search->entries.end() && pair->end == FleetEnd::Sized);
+    const FleetCandidate& of = pair->candidate;
+    const auto clock = std::get<0>(service_clock(of.design, of.spec));
+    const auto prefill = std::get<0>(service_clock(*of.prefill, of.spec));
+    const Workload workload = std::get<0>(make_workload(spec.source));
+    double best = 1e9;
+    int64_t ratios = 0;
+    for (int64_t p = 1; p <= 6; ++p)
+      for (int64_t d = 1; d <= 6; ++d) {
+        ServiceSpec own = spec;
+        own.fleet.prefill_replicas = p;
+        own.fleet.decode_replicas = d;
+        const auto run = std::get<0>(run_requests(of.design, own, workload, *clock, {}, {}, RunSteps::Kept,
+                                                  {&*of.prefill, prefill.get()}));
+        if (!keeps_level(run->results, spec.level)) continue;
+        ++ratios;
+        const double cost = operation_of(of.prefill->cluster).price_per_hour * static_cast<double>(p) +
+                            operation_of(of.design.cluster).price_per_hour * static_cast<double>(d);
+        best = std::min(best, cost);
+        if (p != pair->prefill_replicas || d != pair->decode_replicas()) continue;
+        QCOMPARE(pair->results.ttft.p99, run->results.ttft.p99);
+        QVERIFY(std::abs(*pair->dollars_per_hour - cost) < 1e-9);
+      }
+    QVERIFY2(ratios > 0 && ratios < 36, qPrintable(QString::number(ratios)));
+    QVERIFY2(std::abs(*pair->dollars_per_hour - best) < 1e-9,
+             qPrintable(QString("%1 %2").arg(*pair->dollars_per_hour).arg(best)));
+    QCOMPARE(pair->accelerators, pair->replicas);
+    QCOMPARE(pair->prefill_accelerators, pair->prefill_replicas);
+  }
+  // Pairs have equal settings. Dominated engines form none.
+  void pairs_have_equal_settings() {
+    ServiceSpec spec = busy_spec(), other = spec;
+    spec.source.requests = other.source.requests = 60;
+    other.engine.max_num_seqs = 64;
+    const std::vector<FleetCandidate> list{candidate("h100-sxm-80gb", 1, spec),
+                                           candidate("h100-sxm-80gb", 1, spec),
+                                           candidate("h100-sxm-80gb", 1, other)};
+    FleetOptions options;
+    options.prefill = list;
+    const auto search = searched(list, spec, options);
+    QCOMPARE(search->pairs, int64_t{2});
+    for (const FleetEntry& entry : search->entries)
+      QVERIFY(!entry.candidate.prefill || (entry.prefill_replicas > 0 && entry.decode_replicas() > 0));
+    with_loop_threads(1, [&] {
+      const auto again = searched(list, spec, options);
+      for (size_t i = 0; i < search->entries.size(); ++i)
+        QCOMPARE(again->entries[i].results.e2e.mean, search->entries[i].results.e2e.mean);
+    });
+  }
+  // A number of replicas that follows the load has at most the sized number.
+  void a_least_number_is_part_of_the_fleet() {
+    ServiceSpec spec = busy_spec("p99 ttft<100s");
+    spec.fleet.least_replicas = 3;
+    const auto search = searched({candidate("h100-sxm-80gb", 1, spec)}, spec);
+    QCOMPARE(search->sized, size_t{1});
+    QCOMPARE(search->entries[0].replicas, int64_t{1});
   }
   // Figures of an engine: its estimate is near the throughput when all requests arrive at once.
   void the_estimate_is_near_the_throughput() {

@@ -1,0 +1,141 @@
+#include "app/cli/comparison_output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/cli/text.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// "-12.2 % better"
+std::string judged_percent(const ComparedFigure& figure, size_t design) {
+  const std::string percent = figure.percent(design);
+  switch (figure.verdict(design)) {
+    case Verdict::Better: return percent + " better";
+    case Verdict::Worse: return percent + " worse";
+    case Verdict::None: break;
+  }
+  return percent;
+}
+
+json verdict_json(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Better: return "better";
+    case Verdict::Worse: return "worse";
+    case Verdict::None: break;
+  }
+  return nullptr;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace
+
+void tell_apart(std::vector<std::string>& names, const std::vector<std::string>& paths) {
+  const auto file_name = [](const std::string& path) {
+    std::string name = std::filesystem::path(path).filename().string();
+    for (const std::string_view end : {".json", ".shardscape"})
+      if (name.ends_with(end)) name.resize(name.size() - end.size());
+    return name;
+  };
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<std::string> before = names;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (std::count(before.begin(), before.end(), before[i]) < 2) continue;
+      names[i] = round == 0   ? file_name(paths[i])
+                 : round == 1 ? paths[i]
+                              : before[i] + " #" + std::to_string(i + 1);
+    }
+  }
+}
+
+std::string comparison_json(const char* kind, const std::vector<std::string>& names,
+                            const std::vector<std::pair<const char*, std::vector<DifferentSetting>>>& lists,
+                            const std::vector<ComparedFigure>& figures) {
+  json out{{kind, names}};
+  for (const auto& [key, settings] : lists) {
+    json& differing = out[key] = json::object();
+    for (const DifferentSetting& row : settings) differing[row.id] = row.values;
+  }
+  json& list = out["figures"] = json::array();
+  for (const ComparedFigure& row : figures) {
+    json values = json::array(), differences = json::array(), percents = json::array(),
+         verdicts = json::array();
+    for (size_t i = 0; i < row.values.size(); ++i) {
+      const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
+      values.push_back(number(row.values[i]));
+      differences.push_back(number(row.change(i)));
+      percents.push_back(number(100 * row.change(i) / row.values[0]));
+      verdicts.push_back(verdict_json(row.verdict(i)));
+    }
+    list.push_back({{"id", row.id},
+                    {"label", row.label},
+                    {"group", figure_group_label(row.group)},
+                    {"values", values},
+                    {"differences", differences},
+                    {"percents", percents},
+                    {"verdicts", verdicts}});
+  }
+  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string comparison_text(const std::vector<std::string>& names,
+                            const std::vector<DifferentSetting>& settings,
+                            const std::vector<ComparedFigure>& figures) {
+  std::vector<std::vector<std::string>> rows{{""}};
+  std::vector<Align> aligns{Align::Left};
+  for (const std::string& name : names) {
+    rows[0].push_back(name);
+    aligns.push_back(Align::Right);
+  }
+  for (const DifferentSetting& row : settings) {
+    rows.push_back({"  " + row.label});
+    for (const std::string& value : row.values) rows.back().push_back(value.empty() ? "-" : value);
+  }
+  std::string out = settings.empty() ? "no setting differs\n" : text_table(rows, aligns);
+  rows = {{""}};
+  aligns = {Align::Left};
+  for (size_t i = 0; i < names.size(); ++i) {
+    rows[0].push_back(names[i]);
+    aligns.push_back(Align::Right);
+    if (i == 0) continue;
+    rows[0].insert(rows[0].end(), {"difference", "percent"});
+    aligns.insert(aligns.end(), {Align::Right, Align::Right});
+  }
+  std::optional<FigureGroup> group;
+  for (const ComparedFigure& row : figures) {
+    if (row.group != group) rows.push_back({std::string(figure_group_label(row.group)), ""});
+    group = row.group;
+    rows.push_back({"  " + row.label});
+    for (size_t i = 0; i < names.size(); ++i) {
+      rows.back().push_back(row.text(i));
+      if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), judged_percent(row, i)});
+    }
+  }
+  return out + "\n" + text_table(rows, aligns);
+}
+
+std::string comparison_csv(const std::vector<std::string>& names,
+                           const std::vector<ComparedFigure>& figures) {
+  std::string out = "figure";
+  for (const std::string& name : names) out += "," + quoted(name);
+  out += "\n";
+  for (const ComparedFigure& row : figures) {
+    out += row.id;
+    for (const double value : row.values) out += "," + (std::isfinite(value) ? json(value).dump() : "");
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace shardscape

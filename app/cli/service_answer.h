@@ -1,0 +1,47 @@
+// The shape that questions about services share: they take a while, and have an answer as text, JSON and CSV.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "app/cli/arguments.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/service_flags.h"
+
+namespace shardscape {
+
+// Writes the table that --csv names, if it is given, and prints JSON with --json, or else text. Returns
+// kFileError if the table cannot be written, otherwise kDone.
+int print_answer(const Arguments& arguments, const std::function<std::string()>& csv,
+                 const std::function<std::string()>& json, const std::function<std::string()>& text);
+
+template <class Answer>
+struct Question {
+  using Progress = std::function<void(size_t done, size_t of)>;
+  std::function<Result<std::shared_ptr<const Answer>>(std::stop_token, const Progress&)> compute;
+  std::function<std::string(const Answer&)> csv, json, text;
+  std::function<bool(const Answer&)> positive = [](const Answer&) { return true; };
+};
+
+// Computes the answer with a line of progress, and prints it. Returns the exit code.
+template <class Answer>
+int ask(const Arguments& arguments, const Question<Answer>& question) {
+  Interrupt interrupt;
+  const auto made = [&] {
+    CountLine line;
+    return question.compute(interrupt.token(), [&](size_t done, size_t of) { line.show(done, of); });
+  }();
+  if (interrupt.token().stop_requested()) return kInterrupted;
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
+  const Answer& answer = *std::get<0>(made);
+  const int code = print_answer(
+      arguments, [&] { return question.csv(answer); }, [&] { return question.json(answer); },
+      [&] { return question.text(answer); });
+  return code != kDone || question.positive(answer) ? code : kNegativeAnswer;
+}
+
+}  // namespace shardscape
