@@ -77,7 +77,7 @@ std::optional<double> streamed_length(const MeasuredJson& row, int64_t drafts) {
 void multi_token_prediction(ServingMapper& m, bool dp_attention) {
   constexpr double kUsualRate = 0.85;
   const ServedCell& cell = m.serving().cell;
-  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
+  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu, true);
   const int64_t drafts = !recipe ? 0 : dp_attention ? recipe->dp_drafts : recipe->drafts;
   if (drafts == 0) return m.refuse("multi-token prediction, and the number of draft tokens is not known");
   const auto length = streamed_length(m.row(), drafts);
@@ -195,7 +195,7 @@ void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
-    m.inferencex_loop(users, input, output);
+    m.inferencex_loop(users, input, output, speculative == "mtp");
     if (speculative == "mtp")
       multi_token_prediction(m, dp_attention);
     else if (speculative != "none")

@@ -193,6 +193,13 @@ class ServedValidationTest : public QObject {
     }
     QCOMPARE(set.rows[0].serving->spec.engine.sglang.max_running_requests, 128);
     QCOMPARE(set.rows[2].serving->spec.engine.sglang.max_running_requests, 512);
+    // Servers with multi-token prediction on Blackwell have a script of their own.
+    std::string drafts = drafting("sglang", "false", R"("itl_ms": {"p50": 210})");
+    drafts.replace(drafts.find("h200"), 4, "b300");
+    const MeasuredSet predicting = read_rows(drafts);
+    is_mapped(predicting.rows[0]);
+    QCOMPARE(predicting.rows[0].serving->spec.engine.sglang.max_running_requests, 512);
+    QCOMPARE(predicting.rows[0].serving->spec.engine.sglang.chunked_prefill_size, 16384);
     const int64_t tokens[] = {8192, 8320};
     for (const size_t i : {0, 1}) {
       const ServiceSpec& spec = set.rows[3 + i].serving->spec;
