@@ -115,15 +115,25 @@ double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCal
                   least_seconds(accelerator, s));
 }
 
+bool dequantizes(const Accelerator& accelerator, const MatmulShape& s) {
+  if (s.compute != DType::BF16 && s.compute != DType::FP16) return false;
+  const DType stored = s.stored.value_or(s.compute);
+  return stored == DType::Int4G32 || stored == DType::Int4G128 ||
+         (stored == DType::MXFP4 && accelerator.fp4_tflops <= 0);
+}
+
 double grouped_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
                               const MatmulShape& s) {
   const double compute = compute_seconds(accelerator, c, s),
                memory = memory_seconds(accelerator, c.memory_share, s);
-  const double reading = kGroupedMatmuls.launch_us * 1e-6 +
-                         memory_seconds(accelerator, kGroupedMatmuls.memory_share, s);
-  if (compute >= memory) return std::max(reading, calibrated_matmul_seconds(accelerator, c, s));
+  double least = kGroupedMatmuls.launch_us * 1e-6 +
+                 memory_seconds(accelerator, kGroupedMatmuls.memory_share, s);
+  if (dequantizes(accelerator, s))
+    least = std::max(least,
+                     flops_of(s) / (kDequantizingMatmuls.peak_share * peak_flops(accelerator, s.compute)));
+  if (compute >= memory) return std::max(least, calibrated_matmul_seconds(accelerator, c, s));
   return std::max(
-      {reading, least_seconds(accelerator, s),
+      {least, least_seconds(accelerator, s),
        joined_seconds(c, compute, compute) * c.scale * std::exp(log_residual(c, s) * compute / memory)});
 }
 

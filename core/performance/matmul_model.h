@@ -35,6 +35,18 @@ struct GroupedMatmuls {
   double memory_share = 0.9;
 };
 inline constexpr GroupedMatmuls kGroupedMatmuls;
+// Experts with 4-bit weights that no tensor core of the accelerator multiplies: the kernel converts the
+// weights to the 16-bit type of the activations (Marlin: Frantar et al., arXiv 2408.11743), and reaches at
+// most this share of the 16-bit peak.
+struct DequantizingMatmuls {
+  // Fit to the median time to first token of gpt-oss-120b on one H200 with 4 users (vLLM 0.22 with Marlin,
+  // 7,200 prompt tokens: 340 ms). Judged on gpt-oss on H100 and with TensorRT-LLM, and on int4 experts
+  // (docs/accuracy.md).
+  double peak_share = 0.23;
+};
+inline constexpr DequantizingMatmuls kDequantizingMatmuls;
+// Whether the experts of the shape run in this kernel.
+bool dequantizes(const Accelerator& accelerator, const MatmulShape& shape);
 double grouped_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants,
                               const MatmulShape& shape);
 // Position of a shape in the correction grid, as base-2 logarithms: rows of all products together, columns,

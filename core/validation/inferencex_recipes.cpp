@@ -9,7 +9,8 @@ using R = InferencexRecipe;
 // The first that fits.
 constexpr InferencexRecipe kRecipes[] = {
     {"deepseek-v3", "sglang", "fp4", "b", true, 16384, 256, 0.85, R::kByUsers, 2, 2},
-    {"deepseek-v3", "sglang", "", "b", true, 32768, 128, 0.82, R::kByUsers, 2, 2},
+    {"deepseek-v3", "sglang", "", "b", true, 16384, 512, 0.82, R::kByUsers, 2, 2, true},
+    {"deepseek-v3", "sglang", "", "b", true, 32768, 128, 0.82, R::kByUsers, 0, 0},
     {"deepseek-v3", "sglang", "", "h", false, 32768, 512, 0.82, 1, 2, 2},
     {"deepseek-v3", "trtllm", "", "h", true, R::kPromptAndUsers, 2048, 0.75, 1, 3, 1},
     {"deepseek-v3", "trtllm", "", "", true, R::kPromptAndUsers, 2048, 0.8, 1, 3, 1},
@@ -54,10 +55,10 @@ int64_t InferencexRecipe::receive_interval(int64_t users) const {
 }
 
 const InferencexRecipe* inferencex_recipe(const std::string& preset, const std::string& engine,
-                                          const std::string& precision, const std::string& gpu) {
+                                          const std::string& precision, const std::string& gpu, bool drafts) {
   for (const InferencexRecipe& recipe : kRecipes)
     if (preset == recipe.preset && engine == recipe.engine && precision.starts_with(recipe.precision) &&
-        gpu.starts_with(recipe.gpu))
+        gpu.starts_with(recipe.gpu) && (drafts || !recipe.with_drafts))
       return &recipe;
   return nullptr;
 }

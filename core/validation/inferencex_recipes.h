@@ -7,7 +7,8 @@
 namespace shardscape {
 
 // From SemiAnalysisAI/InferenceX (Apache-2.0), benchmarks/single_node at 39b46a0c (2026-04-27), and
-// benchmarks at 2582bce4^ for Llama 3 70B. Scripts of other dates may differ.
+// benchmarks at 2582bce4^ for Llama 3 70B; DeepSeek-R1 with multi-token prediction in SGLang on Blackwell:
+// fixed_seq_len/dsr1_fp8_b200_mtp.sh and dsr1_fp8_b300_mtp.sh at 843c6254. Scripts of other dates may differ.
 struct InferencexRecipe {
   const char *preset, *engine;
   const char* precision;  // start of its name; empty: any
@@ -21,6 +22,7 @@ struct InferencexRecipe {
   int64_t receive;    // SGLang: scheduler_recv_interval; kByUsers
   // Draft tokens of the servers with multi-token prediction, and of those whose attention runs data-parallel.
   int64_t drafts, dp_drafts;
+  bool with_drafts = false;  // the script of a server with multi-token prediction, and of no other
 
   static constexpr int64_t kUsers = 0;
   static constexpr int64_t kTwoPrompts = 0;  // tokens of two prompts of the longest length
@@ -32,9 +34,9 @@ struct InferencexRecipe {
   int64_t receive_interval(int64_t users) const;
 };
 
-// Null: not known. Then the engine has its defaults.
+// drafts: the server has multi-token prediction. Null: not known. Then the engine has its defaults.
 const InferencexRecipe* inferencex_recipe(const std::string& preset, const std::string& engine,
-                                          const std::string& precision, const std::string& gpu);
+                                          const std::string& precision, const std::string& gpu, bool drafts);
 
 // TensorRT-LLM does not cut prompts by default, so its steps hold the longest prompt: InferenceX's rule
 // kPromptAndUsers.

@@ -54,6 +54,27 @@ bool predicts_tokens(RowMapper& m, const Layout& layout) {
          precision == "fp8" && layout.tp == 4 && layout.ep == 1;
 }
 
+// AIConfigurator's own runs: equal lengths, and servers that its generator starts for a benchmark. A step has
+// room for one prompt, 1,500 tokens and a token of each sequence, and as many sequences run as there are
+// users (ai-dynamo/aiconfigurator @095f58a51, generator/rule_plugin/benchmark/{vllm,trtllm,sglang}.rule; of
+// TensorRT-LLM the same in generator/backends/trtllm.py @b642c1e25, 2025-10). Prompts therefore start one by
+// one, and users do not stay in step. Each user sends 20 requests
+// (backend_templates/benchmark/bench_run.sh.j2). The generator did not start SGLang before version 0.5.6
+// (@b642c1e25): older servers have their defaults.
+void aiconfigurator_loop(ServingMapper& m, int64_t users, int64_t input, int64_t output) {
+  constexpr int64_t kRequestsPerUser = 20, kRoom = 1500;
+  m.closed_loop(users, input, output, 1);
+  m.no_prefix_cache();
+  EngineSettings& engine = m.engine();
+  if (engine.engine == EngineKind::Sglang && m.text("engine_version").starts_with("0.5.1.")) return;
+  m.source().requests = kRequestsPerUser * users;
+  const int64_t sequences = std::max<int64_t>(1, m.integer("batch_per_dp", users));
+  m.most_sequences(sequences);
+  if (engine.engine != EngineKind::Sglang) return m.step_tokens(sequences + input + kRoom);
+  engine.sglang.max_prefill_tokens = input + kRoom;
+  engine.sglang.enable_mixed_chunk = true;
+}
+
 double mean_of(const MeasuredJson& row, const char* field) {
   const auto it = row.find(field);
   return it == row.end() ? 0 : positive_number(*it, "mean").value_or(0);
@@ -77,7 +98,7 @@ std::optional<double> streamed_length(const MeasuredJson& row, int64_t drafts) {
 void multi_token_prediction(ServingMapper& m, bool dp_attention) {
   constexpr double kUsualRate = 0.85;
   const ServedCell& cell = m.serving().cell;
-  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
+  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu, true);
   const int64_t drafts = !recipe ? 0 : dp_attention ? recipe->dp_drafts : recipe->drafts;
   if (drafts == 0) return m.refuse("multi-token prediction, and the number of draft tokens is not known");
   const auto length = streamed_length(m.row(), drafts);
@@ -152,8 +173,7 @@ void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out) {
     if (m.integer("attention_dp", 0) > 0) {
       m.inferencex_loop(users, input, output);
     } else {
-      m.closed_loop(users, input, output, 1);
-      m.no_prefix_cache();
+      aiconfigurator_loop(m, users, input, output);
     }
     if (!m.refused() && !m.serving().figures.empty()) {
       std::string same = m.serving().cell.model + m.serving().cell.gpu + m.serving().cell.engine + precision +
@@ -195,7 +215,7 @@ void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
     m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
-    m.inferencex_loop(users, input, output);
+    m.inferencex_loop(users, input, output, speculative == "mtp");
     if (speculative == "mtp")
       multi_token_prediction(m, dp_attention);
     else if (speculative != "none")

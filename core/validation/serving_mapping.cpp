@@ -268,12 +268,13 @@ void ServingMapper::speculation(SpeculativeMethod method, int64_t tokens, std::v
   engine().speculation = {method, tokens, std::move(acceptance), 0};
 }
 
-void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output) {
+void ServingMapper::inferencex_loop(int64_t users, int64_t input, int64_t output, bool drafts) {
   constexpr double kShortest = 0.8;  // the shortest length over the longest
   closed_loop(users, input, output, kShortest);
   no_prefix_cache();
   const ServedCell& cell = serving().cell;
-  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu);
+  const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu,
+                                                     drafts);
   if (!recipe) return;
   set("kv_cache_dtype", recipe->fp8_cache ? "fp8" : "bf16");
   step_tokens(recipe->step_tokens(users, input));

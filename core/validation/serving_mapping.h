@@ -49,9 +49,9 @@ class ServingMapper : public RowMapper {
   // Drafts of so many tokens, with the given acceptance per position (SpeculativeSettings).
   void speculation(SpeculativeMethod method, int64_t tokens, std::vector<double> acceptance);
 
-  // The closed loop of InferenceX, with the settings of its servers (inferencex_recipes.h). After
-  // accelerator() and checkpoint().
-  void inferencex_loop(int64_t users, int64_t input, int64_t output);
+  // The closed loop of InferenceX, with the settings of its servers (inferencex_recipes.h). drafts: they
+  // have multi-token prediction. After accelerator() and checkpoint().
+  void inferencex_loop(int64_t users, int64_t input, int64_t output, bool drafts = false);
 
   // Validates the design and returns the row. lengths: of the requests, what rows of a series have in common.
   MeasuredRow finish_serving(const std::string& lengths, const std::string& load);

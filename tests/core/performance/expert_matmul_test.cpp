@@ -56,6 +56,7 @@ class ExpertMatmulTest : public QObject {
   void limitsOfReachedExperts();
   void fewTokensReadWeights();
   void manyTokensCompute();
+  void dequantizingKernelsComputeSlowly();
 };
 
 void ExpertMatmulTest::reachedExperts_data() {
@@ -122,6 +123,32 @@ void ExpertMatmulTest::manyTokensCompute() {
     }
   }
   QCOMPARE(expert_matmul_seconds(inference_on("h100-sxm-80gb"), {0, 1, 1, 1}), 0.0);
+}
+
+// 4-bit weights that no tensor core multiplies: many rows take the share of the peak, few rows the bytes of
+// the weights, as with any other kernel.
+void ExpertMatmulTest::dequantizingKernelsComputeSlowly() {
+  const auto seconds = [](const char* id, int64_t rows, DType stored) {
+    MatmulShape shape{128, rows, 5760, 2880, DType::BF16};
+    shape.stored = stored;
+    return expert_matmul_seconds(inference_on(id), shape);
+  };
+  const char* h200 = "h200-sxm-141gb";
+  for (const DType stored : {DType::MXFP4, DType::Int4G32}) {
+    const double flops = 2.0 * 128 * 2048 * 5760 * 2880;
+    QCOMPARE(seconds(h200, 2048, stored), flops / (kDequantizingMatmuls.peak_share * 989e12));
+    QVERIFY(seconds(h200, 2, stored) < 0.35 * seconds(h200, 2, DType::BF16));
+    double before = 0;
+    for (int64_t rows = 1; rows <= 8192; rows *= 2) {
+      const double now = seconds("h100-sxm-80gb", rows, stored);
+      QVERIFY2(now > 0.9 * before, qPrintable(QString::number(rows)));
+      before = now;
+    }
+  }
+  // Blackwell multiplies MXFP4.
+  const char* b200 = "b200-hgx-180gb";
+  QVERIFY(seconds(b200, 2048, DType::MXFP4) < 1.2 * seconds(b200, 2048, DType::BF16));
+  QVERIFY(seconds(b200, 2048, DType::Int4G32) > 2 * seconds(b200, 2048, DType::BF16));
 }
 
 QTEST_APPLESS_MAIN(ExpertMatmulTest)

@@ -108,6 +108,35 @@ class ServedValidationTest : public QObject {
     QCOMPARE(set.rows[0].serving->spec.source.requests, 20);
   }
 
+  // Rows without attention_dp: servers that AIConfigurator's generator starts, 20 requests of each user.
+  void the_generator_limits_steps_and_sequences() {
+    std::string rows;
+    for (const char* server :
+         {R"("vllm", "engine_version": "9.9")", R"("trtllm", "engine_version": "9.9")",
+          R"("sglang", "engine_version": "9.9")", R"("sglang", "engine_version": "0.5.1.post1")"}) {
+      std::string row = aiconfigurator(std::to_string(rows.size()), kDense);
+      const auto put = [&](const std::string& old, const std::string& text) {
+        row.replace(row.find(old), old.size(), text);
+      };
+      put(R"("attention_dp": 1)", R"("attention_dp": null)");
+      put(R"("vllm", "engine_version": "9.9")", server);
+      put("\"ttft_mean_ms\": 30", "\"ttft_mean_ms\": 3" + std::to_string(rows.size()));
+      rows += (rows.empty() ? "" : ",") + row;
+    }
+    const MeasuredSet set = read_rows(rows);
+    for (const MeasuredRow& row : set.rows) is_mapped(row);
+    const auto engine = [&](size_t row) { return set.rows[row].serving->spec.engine; };
+    QCOMPARE(engine(0).max_num_batched_tokens, 2 + 512 + 1500);
+    QCOMPARE(engine(0).max_num_seqs, 2);
+    QCOMPARE(engine(1).trtllm.max_num_tokens, 2 + 512 + 1500);
+    QCOMPARE(engine(1).trtllm.max_batch_size, 2);
+    QCOMPARE(engine(2).sglang.max_prefill_tokens, 512 + 1500);
+    QVERIFY(engine(2).sglang.enable_mixed_chunk && !engine(3).sglang.enable_mixed_chunk);
+    QCOMPARE(engine(3).sglang.max_prefill_tokens, EngineSettings{}.sglang.max_prefill_tokens);
+    QCOMPARE(set.rows[0].serving->spec.source.requests, 40);
+    QCOMPARE(set.rows[3].serving->spec.source.requests, 20);
+  }
+
   void rows_without_a_design_say_why_data() {
     QTest::addColumn<QByteArray>("replace");
     QTest::addColumn<QByteArray>("with");
@@ -193,6 +222,13 @@ class ServedValidationTest : public QObject {
     }
     QCOMPARE(set.rows[0].serving->spec.engine.sglang.max_running_requests, 128);
     QCOMPARE(set.rows[2].serving->spec.engine.sglang.max_running_requests, 512);
+    // Servers with multi-token prediction on Blackwell have a script of their own.
+    std::string drafts = drafting("sglang", "false", R"("itl_ms": {"p50": 210})");
+    drafts.replace(drafts.find("h200"), 4, "b300");
+    const MeasuredSet predicting = read_rows(drafts);
+    is_mapped(predicting.rows[0]);
+    QCOMPARE(predicting.rows[0].serving->spec.engine.sglang.max_running_requests, 512);
+    QCOMPARE(predicting.rows[0].serving->spec.engine.sglang.chunked_prefill_size, 16384);
     const int64_t tokens[] = {8192, 8320};
     for (const size_t i : {0, 1}) {
       const ServiceSpec& spec = set.rows[3 + i].serving->spec;
