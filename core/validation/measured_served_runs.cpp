@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <span>
 
 #include "base/units.h"
@@ -290,90 +289,6 @@ void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
     m.no_prefix_cache();
     set_cache_tokens(m.engine(), 2 * std::max<int64_t>(1, batch) * (context + kOutput + kBlockTokens));
     out.rows.push_back(m.finish_serving("", ""));
-  }
-}
-
-namespace {
-
-constexpr double kLeastSeconds = 600;  // of a run of LoadGen
-constexpr double kMostSamples = 1e6;
-
-// The data sets of MLPerf, and the files with the lengths of their samples.
-constexpr std::pair<const char*, const char*> kLengths[] = {
-    {"llama2-70b", "mlperf_llama2-70b-99.csv"},    {"llama3-8b", "mlperf_llama3-1-8b-datacenter.csv"},
-    {"llama3.1-405b", "mlperf_llama3-1-405b.csv"}, {"mixtral-8x7b", "mlperf_mixtral-8x7b.csv"},
-    {"deepseek-v3", "mlperf_deepseek-r1.csv"},
-};
-
-// The file with the lengths of the model's samples, in the folder next to that of the set.
-std::filesystem::path lengths_file(const std::string& model, const std::string& folder) {
-  for (const auto& [of, file] : kLengths)
-    if (model == of) return (std::filesystem::path(folder) / ".." / "lengths" / file).lexically_normal();
-  return {};
-}
-
-// Samples of a data set, drawn with replacement. The answers are scaled so that they have `output` tokens on
-// average, as in the run: only the reference model has the lengths of the file.
-Result<Workload> mlperf_requests(const std::filesystem::path& file, const RequestSource& source,
-                                 double output) {
-  auto read = read_lengths(file);
-  if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
-  std::vector<RequestLength> rows = std::get<0>(std::move(read));
-  scale_lengths(rows, 0, output);
-  const auto arrivals = arrival_times(steady_arrivals(source.arrivals, source.rate), source.requests);
-  if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
-  return open_loop(std::get<0>(arrivals), sampled_lengths(rows, source.requests, 0));
-}
-
-}  // namespace
-
-// One engine per accelerator, as the submitters of the mapped rows run vLLM. The server scenario draws
-// samples at Poisson arrivals; the offline scenario sends all samples at once.
-void map_mlperf(const MeasuredJson& set, MeasuredSet& out) {
-  size_t number = 0;
-  for (const MeasuredJson& row : set["rows"]) {
-    const std::string framework = text_field(row, "framework");
-    ServingMapper m(row, row_number(++number), framework.substr(0, framework.find_first_of(" ,")));
-    const std::string gpu = m.text("accelerator"), scenario = m.text("scenario");
-    m.out().name = m.text("round") + " " + m.text("submitter") + " " + m.text("system") + " " +
-                   m.text("model") + " " + scenario;
-    m.out().design.name = m.out().name;
-    m.figure(ServedQuantity::Throughput, positive_number(m.row(), "tokens_per_s"));
-    if (scenario != "Offline") {
-      m.latencies(ServedQuantity::Ttft, "ttft_ms");
-      m.latencies(ServedQuantity::Tpot, "tpot_ms");
-      m.latencies(ServedQuantity::E2e, "latency_ms");
-    }
-    if (m.serving().cell.engine != "vllm") m.refuse("the engine is not vLLM");
-    if (gpu.find("),") != std::string::npos || m.integer("nodes", 1) > 1)
-      m.refuse("machines of several kinds or several nodes share the load");
-    m.accelerator(gpu);
-    m.checkpoint(m.text("model"), m.text("weight_dtype"));
-    // Weights of 405 billion parameters need several accelerators per engine.
-    if (m.serving().cell.model == "llama3.1-405b")
-      m.refuse("the row does not give the layout of its engines");
-    m.serving().spec.replicas = m.integer("accelerators", 1);
-    m.serving().spec.router = Router::LeastOutstanding;
-    const auto rate = positive_number(m.row(), "target_qps"),
-               tokens = positive_number(m.row(), "tokens_per_s"),
-               samples = positive_number(m.row(), "samples_per_s");
-    if (!rate || !tokens || !samples) m.refuse("the row has no rates");
-    const auto file = lengths_file(m.serving().cell.model, out.folder);
-    if (!m.refused() && !std::filesystem::exists(file))
-      m.refuse("the lengths of the samples are missing: " + file.string());
-    if (!m.refused()) {
-      const bool offline = scenario == "Offline";
-      const auto least = static_cast<double>(m.integer("performance_sample_count", 1));
-      RequestSource& source = m.source();
-      source.arrivals = offline ? ArrivalKind::AllAtOnce : ArrivalKind::Poisson;
-      source.rate = *rate;
-      source.requests = static_cast<int64_t>(
-          std::clamp(*rate * kLeastSeconds, std::max(1.0, least), kMostSamples));
-      m.serving().requests = [file, source, output = *tokens / *samples] {
-        return mlperf_requests(file, source, output);
-      };
-    }
-    out.rows.push_back(m.finish_serving(scenario, rate ? significant(*rate) + " per second" : ""));
   }
 }
 

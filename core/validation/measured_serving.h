@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct MeasuredServing {
   // The client of InferenceX, to whose rows EngineProfile::request_seconds and prompt_seconds are fitted.
   bool inferencex_client = false;
   std::vector<ServedFigure> figures;
+  // Whether the measured service kept spec.level; empty: the set names no level.
+  std::optional<bool> kept_level;
   ServedCell cell;
   std::string engine_version;
   // Rows with equal series have the same model, GPU and lengths. They differ in layout, engine, precision and

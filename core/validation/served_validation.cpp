@@ -4,6 +4,7 @@
 
 #include "model/parallel_loop.h"
 #include "serving/service/service.h"
+#include "serving/service/service_level.h"
 
 namespace shardscape {
 namespace {
@@ -129,6 +130,7 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
     const double client = serving.inferencex_client
                               ? host.request_seconds + host.prompt_seconds * row.prompt_tokens
                               : 0;
+    if (serving.kept_level) out[i].keeps_level = keeps_level(row.results, serving.spec.level);
     for (const ServedFigure& figure : serving.figures)
       out[i].values.push_back(
           value_of(figure, row.results, client, room ? static_cast<double>(room->tokens) : 0));

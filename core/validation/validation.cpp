@@ -46,13 +46,13 @@ class Predictions {
 };
 
 // The metrics of serving points, in the order of their quantities.
-std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
+std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set,
+                                            const std::vector<ServedPrediction>& predictions) {
   std::vector<ValidatedMetric> out;
   for (int quantity = 0; quantity < kServedQuantityCount; ++quantity)
     for (const char* statistic : {"", "_p50", "_p99"})
       out.push_back(
           {served_quantity_name(static_cast<ServedQuantity>(quantity)) + std::string(statistic), {}, {}});
-  const std::vector<ServedPrediction> predictions = predict_serving(set);
   for (ValidatedMetric& metric : out)
     for (size_t i = 0; i < set.rows.size(); ++i) {
       const MeasuredRow& row = set.rows[i];
@@ -77,6 +77,18 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
                                row.serving->series, row.serving->load, row.serving->settings});
       else
         leave_out("the simulation has no " + metric.name);
+    }
+  return out;
+}
+
+std::vector<ValidatedVerdict> served_verdicts(const MeasuredSet& set,
+                                              const std::vector<ServedPrediction>& predictions) {
+  std::vector<ValidatedVerdict> out;
+  for (size_t i = 0; i < set.rows.size(); ++i)
+    if (const std::optional<bool>& predicted = predictions[i].keeps_level) {
+      const MeasuredServing& serving = *set.rows[i].serving;
+      out.push_back(
+          {set.rows[i].name, level_text(serving.spec.level), serving.cell, *serving.kept_level, *predicted});
     }
   return out;
 }
@@ -188,6 +200,11 @@ const ValidatedRow* ValidatedMetric::worst() const {
   return it == rows.end() ? nullptr : &*it;
 }
 
+size_t Validation::right_verdicts() const {
+  return static_cast<size_t>(
+      std::count_if(verdicts.begin(), verdicts.end(), [](const ValidatedVerdict& of) { return of.right(); }));
+}
+
 Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   Validation out{set.name, set.source, {}};
   ValidatedMetric seconds{"time", {}, {}, false}, bytes{"memory", {}, {}, false};
@@ -224,8 +241,10 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   }
   for (ValidatedMetric* metric : {&seconds, &bytes})
     if (metric->any) out.metrics.push_back(std::move(*metric));
-  for (ValidatedMetric& metric : served_metrics(set))
+  const std::vector<ServedPrediction> predictions_of_services = predict_serving(set);
+  for (ValidatedMetric& metric : served_metrics(set, predictions_of_services))
     if (metric.any) out.metrics.push_back(std::move(metric));
+  out.verdicts = served_verdicts(set, predictions_of_services);
   return out;
 }
 

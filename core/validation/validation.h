@@ -61,9 +61,19 @@ struct ValidatedMetric {
   const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
 };
 
+// Whether a service keeps the level that its benchmark asks for, at the measured load.
+struct ValidatedVerdict {
+  std::string name, level;  // of the row; "p99 ttft<2 s, p99 tpot<200 ms"
+  ServedCell cell = {};
+  bool measured = false, predicted = false;
+  bool right() const { return measured == predicted; }
+};
+
 struct Validation {
   std::string set, source;
-  std::vector<ValidatedMetric> metrics;  // only kinds of figures that occur in the set
+  std::vector<ValidatedMetric> metrics;         // only kinds of figures that occur in the set
+  std::vector<ValidatedVerdict> verdicts = {};  // of the mapped rows with a service level
+  size_t right_verdicts() const;
 };
 
 // Seconds of a step of a valid report; empty if unknown.

@@ -89,6 +89,35 @@ std::string unmapped_text(const ValidatedMetric& metric) {
   return out;
 }
 
+// A line per service with a level, and how many verdicts are right.
+std::string verdicts_text(const Validation& v) {
+  if (v.verdicts.empty()) return {};
+  const auto kept = [](bool keeps) { return keeps ? "kept" : "exceeded"; };
+  std::string out = "\n" + padded("service level", kNameWidth, false) + padded("measured", 12, true) +
+                    padded("predicted", 12, true) + "\n";
+  for (const ValidatedVerdict& of : v.verdicts)
+    out += padded(of.name, kNameWidth, false) + padded(kept(of.measured), 12, true) +
+           padded(kept(of.predicted), 12, true) + "  " + of.level + "\n";
+  const double share = 100.0 * static_cast<double>(v.right_verdicts()) /
+                       static_cast<double>(v.verdicts.size());
+  return out + rows_text(v.verdicts.size()) + ", verdict right in " + std::to_string(v.right_verdicts()) +
+         " (" + fixed(share, 1) + " %)\n";
+}
+
+Json verdicts_json(const Validation& v) {
+  Json rows = Json::array();
+  for (const ValidatedVerdict& of : v.verdicts)
+    rows.push_back({{"row", of.name},
+                    {"level", of.level},
+                    {"measured", of.measured},
+                    {"predicted", of.predicted},
+                    {"gpu", of.cell.gpu},
+                    {"model", of.cell.model},
+                    {"engine", of.cell.engine},
+                    {"precision", of.cell.precision}});
+  return {{"rows", rows}, {"right", v.right_verdicts()}};
+}
+
 }  // namespace
 
 std::string figure_text(const ValidatedMetric& metric, double value) {
@@ -116,7 +145,7 @@ std::string validation_text(const Validation& v) {
       out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
     out += "\n" + cells_text(metric) + unmapped_text(metric);
   }
-  return out;
+  return out + verdicts_text(v);
 }
 
 std::string validation_json(const Validation& v) {
@@ -163,6 +192,7 @@ std::string validation_json(const Validation& v) {
         entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {
             {"value", of->value}, {"series", of->series}, {"rows", of->rows}};
   }
+  if (!v.verdicts.empty()) out["verdicts"] = verdicts_json(v);
   return out.dump(2) + "\n";
 }
 

@@ -89,10 +89,12 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   const std::string& kernels = design.workload.profile;
   const bool named = std::any_of(engine_profiles().begin(), engine_profiles().end(),
                                  [&](const EngineProfile& of) { return of.engine == kernels; });
-  const bool by_kernels = spec.engine.engine == EngineKind::Vllm && named;
-  EngineProfile profile = engine_profile(
-      by_kernels ? kernels : kEngineIds[static_cast<size_t>(spec.engine.engine)],
-      accelerator ? accelerator->family : "");
+  // The default engine, or a code base of the engine ("trtllm-engine").
+  const std::string engine = kEngineIds[static_cast<size_t>(spec.engine.engine)];
+  const bool by_kernels = named &&
+                          (spec.engine.engine == EngineKind::Vllm || kernels.starts_with(engine + "-"));
+  EngineProfile profile = engine_profile(by_kernels ? kernels : engine,
+                                         accelerator ? accelerator->family : "");
   const SpeculativeSettings& speculation = spec.engine.speculation;
   profile.draft_tokens = draft_tokens(speculation);
   profile.draft_module = lookahead_tokens(speculation) > 0;

@@ -1,6 +1,5 @@
 // Sets of measured serving points: every format maps to designs and services, or says why not; the
 // predictions are those of the simulated service.
-#include <QDir>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <cmath>
@@ -460,38 +459,6 @@ class ServedValidationTest : public QObject {
     QCOMPARE(simulation.step_count, 8);
     QCOMPARE(simulation.steps[0].prefill_tokens, 2048);
     QCOMPARE(set.rows[0].serving->figures.size(), size_t{2});
-  }
-
-  void mlperf_scales_the_answers_of_its_samples() {
-    QTemporaryDir folder;
-    QVERIFY(QDir(folder.path()).mkpath("lengths") && QDir(folder.path()).mkpath("measured"));
-    std::ofstream(folder.filePath("lengths/mlperf_llama3-1-8b-datacenter.csv").toStdString())
-        << "input_length,output_length\n100,10\n200,30\n";
-    const std::string path = folder.filePath("measured/set.json").toStdString();
-    const auto row = [](const char* framework, const char* scenario) {
-      return std::string(R"({"round": "v0", "submitter": "s", "system": "y", "model": "llama3.1-8b",
-        "accelerator": "NVIDIA H100-SXM-80GB", "accelerators": 2, "nodes": 1, "weight_dtype": "fp8",
-        "samples_per_s": 3, "tokens_per_s": 120, "target_qps": 3, "performance_sample_count": 50.0,
-        "latency_ms": {"mean": 900, "p99": 1000}, "ttft_ms": {"mean": 40, "p99": 90},
-        "tpot_ms": {"mean": 9, "p99": 12}, "framework": ")") +
-             framework + R"(", "scenario": ")" + scenario + "\"}";
-    };
-    std::ofstream(path) << "{\"rows\": [" << row("vLLM 9.9, Linux", "Server") << ","
-                        << row("vLLM 9.9", "Offline") << "," << row("TensorRT 10", "Server") << "]}";
-    const auto read = read_measured_set(path);
-    const auto& rows = std::get<MeasuredSet>(read).rows;
-    is_mapped(rows[0]);
-    QCOMPARE(rows[0].serving->spec.replicas, 2);
-    const Workload server = std::get<Workload>(rows[0].serving->requests());
-    QCOMPARE(server.requests.size(), size_t{1800});  // ten minutes
-    // 40 tokens on average instead of 20.
-    for (const Request& request : server.requests) QCOMPARE(request.output, request.prompt == 100 ? 20 : 60);
-    QVERIFY(server.requests[1].arrival > 0);
-    const Workload offline = std::get<Workload>(rows[1].serving->requests());
-    QCOMPARE(offline.requests.back().arrival, 0.0);
-    QCOMPARE(figure(rows[1], "ttft"), 0.0);
-    QCOMPARE(figure(rows[1], "throughput"), 120.0);
-    says(rows[2], "not vLLM");
   }
 
   // Rows that share an engine and its clock have the figures of a service of their own.
