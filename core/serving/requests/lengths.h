@@ -31,7 +31,8 @@ struct RequestLength {
 Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const LengthRule& output,
                                                  int64_t count, uint64_t seed);
 // A data set: a CSV file with the columns input_length and output_length. It may be compressed with gzip.
-Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file);
+// empty_texts: conversations may have an empty prompt or answer, of 0 tokens. The caller leaves them out.
+Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file, bool empty_texts = false);
 // `count` rows of a data set, drawn with replacement.
 std::vector<RequestLength> sampled_lengths(std::span<const RequestLength> rows, int64_t count, uint64_t seed);
 
