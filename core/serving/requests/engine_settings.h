@@ -138,6 +138,8 @@ bool caches_prefixes(const EngineSettings& settings);
 int64_t longest_sequence(const EngineSettings& settings);  // tokens of a prompt and its answer
 int64_t most_sequences(const EngineSettings& settings);    // running at once
 int64_t most_step_tokens(const EngineSettings& settings);
+// Whether the engine schedules a step while the previous one runs, without pipeline stages.
+bool schedules_ahead(const EngineSettings& settings);
 // Steps that are scheduled and have not ended: one for each stage of a pipeline; without a pipeline two if
 // the engine schedules a step while the previous one runs (vLLM, max_concurrent_batches).
 int32_t steps_in_flight(const EngineSettings& settings);
