@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "base/units.h"
 #include "memory/allocator_use.h"
@@ -52,7 +51,7 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set,
   for (int quantity = 0; quantity < kServedQuantityCount; ++quantity)
     for (const char* statistic : {"", "_p50", "_p99"})
       out.push_back(
-          {served_quantity_name(static_cast<ServedQuantity>(quantity)) + std::string(statistic), {}, {}});
+          {served_quantity_name(static_cast<ServedQuantity>(quantity)) + std::string(statistic), {}, {}, {}});
   for (ValidatedMetric& metric : out)
     for (size_t i = 0; i < set.rows.size(); ++i) {
       const MeasuredRow& row = set.rows[i];
@@ -67,16 +66,19 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set,
         continue;
       }
       metric.any = true;
-      const auto at = static_cast<size_t>(figure - figures.begin());
-      if (!row.unmapped.empty())
-        leave_out(row.unmapped);
-      else if (!prediction.problem.empty())
-        leave_out(prediction.problem);
-      else if (prediction.values[at] > 0)
-        metric.rows.push_back({row.name, figure->value, prediction.values[at], row.serving->cell,
-                               row.serving->series, row.serving->load, row.serving->settings});
-      else
-        leave_out("the simulation has no " + metric.name);
+      const bool predicted = row.unmapped.empty() && prediction.problem.empty();
+      const double value = predicted ? prediction.values[static_cast<size_t>(figure - figures.begin())] : 0;
+      ValidatedRow result{
+          row.name,          figure->value,        value, row.serving->cell, row.serving->series,
+          row.serving->load, row.serving->settings};
+      if (value > 0) {
+        metric.rows.push_back(std::move(result));
+        continue;
+      }
+      leave_out(!row.unmapped.empty()         ? row.unmapped
+                : !prediction.problem.empty() ? prediction.problem
+                                              : "the simulation has no " + metric.name);
+      if (!result.settings.empty()) metric.unpredicted.push_back(std::move(result));
     }
   return out;
 }
@@ -145,39 +147,6 @@ std::optional<SeriesCorrelation> ValidatedMetric::correlation(bool equal_load) c
   return out;
 }
 
-namespace {
-
-// The name of the only setting in which a and b differ; empty if there is none or several.
-std::string only_difference(const std::map<std::string, std::string>& a,
-                            const std::map<std::string, std::string>& b) {
-  std::set<std::string> names;
-  const auto compare = [&](const auto& from, const auto& with) {
-    for (const auto& [name, value] : from)
-      if (const auto it = with.find(name); it == with.end() || it->second != value) names.insert(name);
-  };
-  compare(a, b);
-  compare(b, a);
-  return names.size() == 1 ? *names.begin() : std::string();
-}
-
-}  // namespace
-
-std::map<std::string, SettingEffects> ValidatedMetric::effects() const {
-  constexpr double kLeast = 0.03;
-  std::map<std::string, SettingEffects> out;
-  for (size_t i = 0; i < rows.size(); ++i)
-    for (size_t k = i + 1; k < rows.size(); ++k) {
-      const ValidatedRow &a = rows[i], &b = rows[k];
-      if (a.settings.empty() || a.series != b.series || a.load != b.load) continue;
-      const std::string name = only_difference(a.settings, b.settings);
-      if (name.empty() || std::abs(b.measured / a.measured - 1) <= kLeast) continue;
-      SettingEffects& of = out[name];
-      ++of.pairs;
-      of.right += (b.measured - a.measured) * (b.predicted - a.predicted) > 0;
-    }
-  return out;
-}
-
 const char* ValidatedMetric::unit() const {
   return name == "memory"                                              ? "bytes"
          : name == served_quantity_name(ServedQuantity::Capacity)      ? "tokens"
@@ -207,7 +176,7 @@ size_t Validation::right_verdicts() const {
 
 Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   Validation out{set.name, set.source, {}};
-  ValidatedMetric seconds{"time", {}, {}, false}, bytes{"memory", {}, {}, false};
+  ValidatedMetric seconds{"time", {}, {}, {}, false}, bytes{"memory", {}, {}, {}, false};
   Predictions predictions(time);
   for (const MeasuredRow& row : set.rows) {
     const auto judge = [&](ValidatedMetric& metric, const std::optional<double>& measured,

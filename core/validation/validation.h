@@ -37,17 +37,13 @@ struct SeriesCorrelation {
   size_t series = 0, rows = 0;
 };
 
-// Pairs of rows of a series with equal load whose servers differ in one setting, and whose measured figures
-// differ by more than 3 %: how often the prediction changes in the same direction.
-struct SettingEffects {
-  size_t pairs = 0, right = 0;
-};
-
 // One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
   std::string name;  // "memory", "time", "ttft_p99"
   std::vector<ValidatedRow> rows;
   std::vector<std::pair<std::string, std::string>> unmapped;  // row and reason
+  // Rows of serving points with settings, but without a prediction (0). They are in `unmapped`, too.
+  std::vector<ValidatedRow> unpredicted = {};
   bool any = false;                         // at least one row of the set has this kind of figure
   double mean_abs_error_percent() const;    // 0 without rows; so is the next one
   double median_abs_error_percent() const;  // interpolated between two rows
@@ -56,8 +52,6 @@ struct ValidatedMetric {
   std::vector<CellErrors> cells() const;
   // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
-  // By the name of the setting. Empty if the rows have no settings.
-  std::map<std::string, SettingEffects> effects() const;
   const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
 };
 

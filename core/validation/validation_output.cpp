@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "validation/effect_signs.h"
 #include "validation/row_text.h"
 #include "validation/validation.h"
 
@@ -38,19 +39,55 @@ std::string cell_text(const ServedCell& cell) {
   return out;
 }
 
-// How often the effect of one setting has the right sign.
+// How often the effect of one setting has the right sign: a line for all settings, and one for each.
 std::string effects_text(const ValidatedMetric& metric) {
-  SettingEffects all;
-  std::string names;
-  for (const auto& [name, of] : metric.effects()) {
-    all.pairs += of.pairs;
-    all.right += of.right;
-    names += (names.empty() ? "" : ", ") + name + " " + std::to_string(of.right) + " of " +
-             std::to_string(of.pairs);
-  }
-  if (all.pairs == 0) return {};
-  return "effects of one setting above 3 %: sign right in " + std::to_string(all.right) + " of " +
-         std::to_string(all.pairs) + " pairs (" + names + ")\n";
+  const std::vector<EffectPair> pairs = effect_pairs(metric);
+  if (pairs.empty()) return {};
+  const auto number = [](size_t value) { return padded(std::to_string(value), 10, true); };
+  const auto line = [&](const std::string& name, const EffectCounts& of) {
+    return padded("  " + name, kNameWidth, false) + number(of.pairs()) + number(of.right) + number(of.wrong) +
+           number(of.zero) + number(of.noise) + number(of.unmapped) + "\n";
+  };
+  std::string out = padded("effects of one setting above 3 %", kNameWidth, false);
+  for (const char* name : {"pairs", "right", "wrong", "zero", "noise", "no design"})
+    out += padded(name, 10, true);
+  out += "\n";
+  for (const auto& [name, of] : effect_counts(pairs)) out += line(name, of);
+  out += line("all settings of an engine", setting_total(pairs));
+  if (const RepeatedRuns of = repeated_runs(metric); of.servers > 0)
+    out += "servers measured several times: " + std::to_string(of.servers) + ", runs differ by " +
+           fixed(of.median_percent, 1) + " % in the median, at most " + fixed(of.worst_percent, 1) + " %\n";
+  return out;
+}
+
+Json effects_json(const ValidatedMetric& metric) {
+  const std::vector<EffectPair> pairs = effect_pairs(metric);
+  Json settings = Json::array(), list = Json::array();
+  for (const auto& [name, of] : effect_counts(pairs))
+    settings.push_back({{"setting", name},
+                        {"pairs", of.pairs()},
+                        {"right", of.right},
+                        {"wrong", of.wrong},
+                        {"zero", of.zero},
+                        {"noise", of.noise},
+                        {"unmapped", of.unmapped}});
+  for (const EffectPair& pair : pairs)
+    list.push_back(
+        {{"setting", pair.setting},
+         {"before", pair.before},
+         {"after", pair.after},
+         {"row", pair.row},
+         {"other", pair.other},
+         {"measured_percent", pair.measured_percent},
+         {"predicted_percent", pair.sign == EffectSign::Unmapped ? Json() : Json(pair.predicted_percent)},
+         {"sign", effect_sign_name(pair.sign)}});
+  const RepeatedRuns repeated = repeated_runs(metric);
+  return {{"settings", settings},
+          {"pairs", list},
+          {"repeated",
+           {{"servers", repeated.servers},
+            {"median_percent", repeated.median_percent},
+            {"worst_percent", repeated.worst_percent}}}};
 }
 
 // Errors of the cells, the worst first, and the order of configurations. Nothing for steps of training.
@@ -185,8 +222,9 @@ std::string validation_json(const Validation& v) {
       cell["mean_abs_error_percent"] = of.mean_abs_error_percent;
       entry["cells"].push_back(cell);
     }
-    for (const auto& [name, of] : metric.effects())
-      entry["setting_effects"].push_back({{"setting", name}, {"pairs", of.pairs}, {"right", of.right}});
+    if (std::any_of(metric.rows.begin(), metric.rows.end(),
+                    [](const ValidatedRow& row) { return !row.settings.empty(); }))
+      entry["setting_effects"] = effects_json(metric);
     for (const bool equal_load : {false, true})
       if (const auto of = metric.correlation(equal_load))
         entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {

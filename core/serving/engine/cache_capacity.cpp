@@ -184,9 +184,16 @@ void count_blocks(const Storage& storage, size_t stage, const CacheSettings& set
     out.tokens = out.blocks / std::max<int64_t>(1, storage.groups.groups) * storage.groups.block_tokens;
 }
 
+// The prompts of the largest step. TensorRT-LLM measures prompts that are as long as a step or a sequence
+// (_torch/pyexecutor/_util.py, _create_dummy_context_requests).
+int64_t sampled_prompts(const CacheSettings& settings) {
+  if (settings.engine == EngineKind::Trtllm) return 1;
+  return std::min(settings.max_num_seqs, settings.max_num_batched_tokens);
+}
+
 // The step that an engine runs at its start to measure its memory.
 Design largest_step(const Design& design, const CacheSettings& settings) {
-  const int64_t budget = settings.max_num_batched_tokens, sampled = std::min(settings.max_num_seqs, budget);
+  const int64_t budget = settings.max_num_batched_tokens, sampled = sampled_prompts(settings);
   // Sequence and context parallelism split every prompt evenly, so fewer and longer prompts fill the budget.
   int64_t unit = prompt_unit(design);
   // A prompt has whole blocks of compressed keys.
@@ -224,7 +231,7 @@ Result<CacheCapacity> cache_storage(const Design& design, const CacheSettings& s
 Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& settings,
                                      std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  const int64_t sampled = std::min(settings.max_num_seqs, settings.max_num_batched_tokens);
+  const int64_t sampled = sampled_prompts(settings);
   const auto report = estimate(largest_step(design, settings), cache);
   if (const auto problem = first_error(*report)) return *problem;
   const auto storage = storage_of(design, settings, cache);

@@ -2,6 +2,7 @@
 // it has measured in a run with the largest step (vLLM, v1/worker/gpu_worker.py, determine_available_memory).
 //
 // The largest step reads `max_num_batched_tokens` tokens in `max_num_seqs` prompts and samples once for each.
+// That of TensorRT-LLM is one prompt.
 // SGLang gives weights and cache a share of the memory that the runtime leaves, and activations the rest
 // (model_executor/model_runner.py, profile_max_num_token). TensorRT-LLM gives the cache a share of what
 // weights, runtime and the largest step leave (_torch/pyexecutor/_util.py).

@@ -21,8 +21,8 @@ double number_or_zero(const JsonFile& file, const json& entry, const char* key) 
 }
 
 EngineProfile read_entry(const JsonFile& file, const json& entry) {
-  file.only(entry, {"engine", "family", "version", "step_ms", "sequence_us", "launch_us", "draft_ms",
-                    "request_ms", "prompt_us", "source"});
+  file.only(entry, {"engine", "family", "version", "step_ms", "sequence_us", "sync_sequence_us", "launch_us",
+                    "draft_ms", "request_ms", "prompt_us", "source"});
   EngineProfile out;
   out.engine = file.text(entry, "engine");
   out.family = file.text(entry, "family");
@@ -30,6 +30,8 @@ EngineProfile read_entry(const JsonFile& file, const json& entry) {
   out.source = file.text(entry, "source");
   out.step_seconds = number_or_zero(file, entry, "step_ms") * 1e-3;
   out.sequence_seconds = number_or_zero(file, entry, "sequence_us") * 1e-6;
+  out.sync_sequence_seconds = std::max(out.sequence_seconds,
+                                       number_or_zero(file, entry, "sync_sequence_us") * 1e-6);
   out.launch_seconds = number_or_zero(file, entry, "launch_us") * 1e-6;
   out.request_seconds = number_or_zero(file, entry, "request_ms") * 1e-3;
   out.prompt_seconds = number_or_zero(file, entry, "prompt_us") * 1e-6;

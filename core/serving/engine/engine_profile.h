@@ -6,6 +6,7 @@
 //      {"engine": "vllm", "family": "hopper",  of the accelerator (resources/catalogue/accelerators.json)
 //       "version": text,                       of the measured engines
 //       "step_ms", "sequence_us", "launch_us", "request_ms", "prompt_us": numbers; default 0
+//       "sync_sequence_us": number; default sequence_us
 //       "source": text}]}
 // A later entry replaces an earlier one of the same engine and family.
 #pragma once
@@ -25,6 +26,9 @@ struct EngineProfile {
   // Seconds of the host that the accelerator waits for in every step, and for every sequence of a step:
   // scheduling, input preparation, sampling.
   double step_seconds = 0, sequence_seconds = 0;
+  // Likewise for every sequence, if the engine schedules a step after the previous one has ended. Else a part
+  // of this work overlaps with the kernels of the previous step.
+  double sync_sequence_seconds = 0;
   // Seconds of the host to launch one kernel of a step with prompts. Such a step replays no recorded graph,
   // or only pieces of one, and takes at least as long as the host needs to launch its kernels.
   double launch_seconds = 0;

@@ -244,14 +244,18 @@ int64_t request_states(const SglangSettings& settings) {
   return settings.disable_overlap_schedule ? 4 : 5;
 }
 
+bool schedules_ahead(const EngineSettings& settings) {
+  switch (settings.engine) {
+    case EngineKind::Vllm: return settings.async_scheduling;
+    case EngineKind::Sglang: return overlaps(settings.sglang);
+    case EngineKind::Trtllm: return !settings.trtllm.disable_overlap_scheduler;
+  }
+  return false;
+}
+
 int32_t steps_in_flight(const EngineSettings& settings) {
   if (settings.pipeline_stages > 1) return settings.pipeline_stages;
-  switch (settings.engine) {
-    case EngineKind::Vllm: return settings.async_scheduling ? 2 : 1;
-    case EngineKind::Sglang: return overlaps(settings.sglang) ? 2 : 1;
-    case EngineKind::Trtllm: return settings.trtllm.disable_overlap_scheduler ? 1 : 2;
-  }
-  return 1;
+  return schedules_ahead(settings) ? 2 : 1;
 }
 
 }  // namespace shardscape

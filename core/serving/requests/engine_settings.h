@@ -159,6 +159,8 @@ bool overlaps(const SglangSettings& settings);
 // use two, and two with overlap or one without as the buffer (model_executor/model_runner_kv_cache_mixin.py,
 // MAMBA_CACHE_SIZE_MAX_RUNNING_REQUESTS_RATIO, MAMBA_CACHE_V2_ADDITIONAL_RATIO_OVERLAP and _NO_OVERLAP).
 int64_t request_states(const SglangSettings& settings);
+// Whether the engine schedules a step while the previous one runs, without pipeline stages.
+bool schedules_ahead(const EngineSettings& settings);
 // Steps that are scheduled and have not ended: one for each stage of a pipeline; without a pipeline two if
 // the engine schedules a step while the previous one runs (vLLM, max_concurrent_batches).
 int32_t steps_in_flight(const EngineSettings& settings);

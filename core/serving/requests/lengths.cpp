@@ -71,7 +71,7 @@ Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const
 }
 
 Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file,
-                                                double characters_per_token) {
+                                                double characters_per_token, bool empty_texts) {
   const Result<std::string> text = read_text_or_gzip(file);
   if (const auto* problem = std::get_if<Problem>(&text)) return *problem;
   const std::string name = file.filename().string();
@@ -92,7 +92,10 @@ Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& fil
     const std::vector<std::string_view>& cells = lines.cells();
     if (cells.size() != 2)
       return lines.problem("the line has " + std::to_string(cells.size()) + " values", "2");
-    const auto prompt = token_count(cells[0]), output = token_count(cells[1]);
+    const auto tokens = [&](std::string_view cell) {
+      return empty_texts && cell == "0" ? std::optional<int32_t>(0) : token_count(cell);
+    };
+    const auto prompt = tokens(cells[0]), output = tokens(cells[1]);
     if (!prompt || !output)
       return lines.problem("\"" + std::string(lines.line()) + "\" are no numbers of tokens", kTokenCounts);
     out.push_back({*prompt, *output});

@@ -32,9 +32,10 @@ Result<std::vector<RequestLength>> drawn_lengths(const LengthRule& prompt, const
                                                  int64_t count, uint64_t seed);
 // A data set: a CSV file with the columns input_length and output_length, a result of vllm bench, or
 // conversations of ShareGPT (bench_file.h). It may be compressed with gzip. characters_per_token: of texts;
-// 0: texts are refused.
+// 0: texts are refused. empty_texts: rows of CSV files may have an empty prompt or answer, of 0 tokens. The
+// caller leaves them out.
 Result<std::vector<RequestLength>> read_lengths(const std::filesystem::path& file,
-                                                double characters_per_token = 0);
+                                                double characters_per_token = 0, bool empty_texts = false);
 // `count` rows of a data set, drawn with replacement.
 std::vector<RequestLength> sampled_lengths(std::span<const RequestLength> rows, int64_t count, uint64_t seed);
 

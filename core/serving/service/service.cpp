@@ -95,6 +95,7 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
                           (spec.engine.engine == EngineKind::Vllm || kernels.starts_with(engine + "-"));
   EngineProfile profile = engine_profile(by_kernels ? kernels : engine,
                                          accelerator ? accelerator->family : "");
+  if (!schedules_ahead(spec.engine)) profile.sequence_seconds = profile.sync_sequence_seconds;
   const SpeculativeSettings& speculation = spec.engine.speculation;
   profile.draft_tokens = draft_tokens(speculation);
   profile.draft_module = lookahead_tokens(speculation) > 0;

@@ -3,6 +3,7 @@
 #include <QtTest>
 #include <fstream>
 
+#include "validation/effect_signs.h"
 #include "validation/server_command.h"
 #include "validation/validation.h"
 
@@ -108,27 +109,119 @@ class ServerCommandTest : public QObject {
     says(set.rows[4], "the lengths of the data set are missing");
   }
 
+  // Pages repeat commands of other pages, and name the best engine next to commands of others.
+  void commands_name_engine_and_model() {
+    const std::string page = R"(, "file": "qwen3-8b/h100.md")";
+    const MeasuredSet set = read_rows(
+        row("vLLM", "0.11.0", "vllm serve x", page) + "," +
+        row("TensorRT-LLM", "1.0.0", "vllm serve x --max-num-seqs 8", page) + "," +
+        row("vLLM", "0.11.0", "vllm serve x --max-num-seqs 9", page + R"(, "model": "openai/gpt-oss-120b")"));
+    for (const MeasuredRow& of : set.rows) is_mapped(of);
+    QCOMPARE(set.rows[1].serving->cell.engine, std::string("vllm"));
+    QCOMPARE(set.rows[1].serving->engine_version, std::string("0.11.0"));
+    QCOMPARE(set.rows[2].serving->cell.model, std::string("qwen3-8b"));
+  }
+
+  void flags_without_effect_are_no_settings() {
+    const MeasuredSet set = read_rows(
+        row("SGLang", "0.5.3", "x --tp 2 --enable-dp-attention --chunked-prefill-size 8192") + "," +
+        row("SGLang", "0.5.3", "x --tp 2 --chunked-prefill-size 4096"));
+    for (const MeasuredRow& of : set.rows) is_mapped(of);
+    QCOMPARE(set.rows[0].serving->settings.count("dp_attention"), size_t{0});
+    QCOMPARE(set.rows[0].serving->settings.count("chunked_prefill_size"), size_t{0});
+    QCOMPARE(set.rows[1].serving->settings.count("chunked_prefill_size"), size_t{1});
+  }
+
+  void flags_change_the_design() {
+    const std::string deepseek = R"(, "model": "deepseek-ai/DeepSeek-V3.2", "gpu": "H200")";
+    const MeasuredSet set = read_rows(
+        row("SGLang", "0.5.14", "x --tp 8 --dp 8 --enable-dp-attention --moe-a2a-backend=deepep", deepseek) +
+        "," +
+        row("SGLang", "0.5.3",
+            "x --tp 8 --speculative-algorithm EAGLE --speculative-num-steps 1 --speculative-eagle-topk 1 "
+            "--speculative-num-draft-tokens 2",
+            deepseek) +
+        "," +
+        row("vLLM", "0.13.0",
+            "vllm serve x -tp 8 --speculative-config "
+            "{'method':'mtp','num_speculative_tokens':1}",
+            deepseek) +
+        "," + row("SGLang", "0.5.3", "x --attention-backend fa3"));
+    for (const MeasuredRow& of : set.rows) is_mapped(of);
+    QCOMPARE(set.rows[0].design.parallel.ep, 8);
+    QCOMPARE(set.rows[0].design.parallel.dispatcher, Dispatcher::Flex);
+    const EngineSettings &sglang = set.rows[1].serving->spec.engine, &vllm = set.rows[2].serving->spec.engine;
+    QCOMPARE(sglang.speculation.num_speculative_tokens, 1);
+    QCOMPARE(sglang.sglang.max_running_requests, 48);
+    QVERIFY(sglang.sglang.disable_overlap_schedule);
+    QCOMPARE(vllm.speculation.method, SpeculativeMethod::Mtp);
+    QCOMPARE(set.rows[3].serving->settings.count("attention_backend"), size_t{0});
+  }
+
+  void clients_have_rates_and_bursts() {
+    const char* client = R"(, "max_concurrency": 31, "arrivals": "constant rate 8/s", "section": "x")";
+    const char*
+        own = R"(, "arrivals": "constant rate 8/s", "section": "Other / Rate 4", "max_concurrency": 9)";
+    const char* burst = R"(, "arrivals": "constant rate 1000/s", "max_concurrency": 77, "section": "y")";
+    const MeasuredSet set = read_rows(row("vLLM", "0.17.1", "vllm serve x", client) + "," +
+                                      row("vLLM", "0.17.1", "vllm serve x", own) + "," +
+                                      row("vLLM", "0.17.1", "vllm serve x", burst));
+    for (const MeasuredRow& of : set.rows) is_mapped(of);
+    const auto source = [&](size_t i) { return set.rows[i].serving->spec.source; };
+    QCOMPARE(source(0).users, 0);  // 31 requests were in flight, which is no limit of the client
+    QCOMPARE(source(0).arrivals, ArrivalKind::Constant);
+    QCOMPARE(source(0).rate, 8.0);
+    QCOMPARE(source(1).rate, 4.0);
+    QCOMPARE(source(2).users, 512);
+  }
+
+  void one_command_for_several_servers_is_refused() {
+    const std::string both = row("vLLM", "0.17.1", "vllm serve x");
+    const MeasuredSet set = read_rows(both + "," + both);
+    for (const MeasuredRow& of : set.rows) says(of, "one command for several servers");
+  }
+
   // The throughput of few sequences is less than that of many, in the simulation too.
   void effects_of_one_setting() {
-    const auto with = [](const char* throughput, const std::string& command) {
-      QByteArray text = QByteArray::fromStdString(row("vLLM", "0.11.0", command));
+    int section = 0;
+    const auto with = [&](const char* throughput, const std::string& command) {
+      const std::string more = ", \"section\": \"" + std::to_string(++section) + "\"";
+      QByteArray text = QByteArray::fromStdString(row("vLLM", "0.11.0", command, more));
       return text.replace("\"output_throughput\": 900", QByteArray("\"output_throughput\": ") + throughput)
           .toStdString();
     };
-    const MeasuredSet set = read_rows(with("900", "vllm serve x") + "," +
-                                      with("400", "vllm serve x --max-num-seqs 2") + "," +
-                                      with("700", "vllm serve x --max-num-seqs 1") + "," +
-                                      with("905", "vllm serve x --max-model-len 4096"));
+    const MeasuredSet set = read_rows(
+        with("900", "vllm serve x") + "," + with("400", "vllm serve x --max-num-seqs 2") + "," +
+        with("700", "vllm serve x --max-num-seqs 1") + "," +
+        with("600", "vllm serve x --max-model-len 4096") + "," +          // no effect in the simulation
+        with("500", "vllm serve x --attention-backend y") + "," +         // no design
+        with("300", "vllm serve x --max-num-batched-tokens 512") + "," +  // measured three times
+        with("1000", "vllm serve x --max-num-batched-tokens 512") + "," +
+        with("905", "vllm serve x --gpu-memory-utilization 0.8"));  // below 3 %
     const Validation v = validate_set(set, {});
     const auto metric = std::find_if(v.metrics.begin(), v.metrics.end(),
                                      [](const ValidatedMetric& of) { return of.name == "throughput"; });
     QVERIFY(metric != v.metrics.end());
-    const auto effects = metric->effects();
-    QCOMPARE(effects.size(), size_t{1});  // the last one is below 3 %
-    QCOMPARE(effects.at("max_num_seqs").pairs, size_t{3});
-    QCOMPARE(effects.at("max_num_seqs").right, size_t{2});  // 1 is not faster than 2
-    QVERIFY(validation_text(v).find("sign right in 2 of 3 pairs (max_num_seqs 2 of 3)") != std::string::npos);
-    QVERIFY(validation_json(v).find("\"setting_effects\"") != std::string::npos);
+    const std::vector<EffectPair> pairs = effect_pairs(*metric);
+    const auto counts = effect_counts(pairs);
+    QCOMPARE(counts.size(), size_t{4});
+    QCOMPARE(counts.at("max_num_seqs").right, size_t{2});
+    QCOMPARE(counts.at("max_num_seqs").wrong, size_t{1});  // 1 is not faster than 2
+    QCOMPARE(counts.at("max_model_len").zero, size_t{1});
+    QCOMPARE(counts.at("attention_backend").unmapped, size_t{1});
+    QCOMPARE(counts.at("max_num_batched_tokens").noise, size_t{1});
+    QCOMPARE(counts.at("max_num_batched_tokens").pairs(), size_t{0});
+    const EffectPair& first = pairs.front();
+    QCOMPARE(first.setting + " " + first.before + ">" + first.after, std::string("max_num_seqs >2"));
+    QVERIFY(std::abs(first.measured_percent - 100 * (400.0 / 900 - 1)) < 1e-9);
+    QCOMPARE(repeated_runs(*metric).servers, size_t{1});
+    const std::string text = QByteArray::fromStdString(validation_text(v)).simplified().toStdString();
+    QVERIFY2(text.find("all settings of an engine 4 2 1 1 1 1 servers measured several times: 1") !=
+                 std::string::npos,
+             text.c_str());
+    const std::string json = validation_json(v);
+    QVERIFY(json.find("\"predicted_percent\": null") != std::string::npos);
+    QVERIFY(json.find("\"sign\": \"noise\"") != std::string::npos);
   }
 };
 

@@ -138,6 +138,7 @@ class CacheCapacityTest : public QObject {
     CacheSettings settings;
     const Design design = engine_on("llama3-8b", 1, "h100-sxm-80gb");
     settings.gpu_memory_utilization = 1;
+    settings.max_num_seqs = 1;  // TensorRT-LLM measures one prompt
     const int64_t all = capacity(design, settings).cache;
     settings.gpu_memory_utilization = 0.5;
     settings.engine = EngineKind::Sglang;
@@ -153,6 +154,14 @@ class CacheCapacityTest : public QObject {
     QVERIFY(capacity(design, {0.9, 65536, 256}).blocks < blocks);
     QVERIFY(capacity(design, {0.9, 8192, 1024}).blocks < blocks);  // the sampler's logits
     QVERIFY(capacity(design, {0.8}).blocks < blocks);
+    CacheSettings trtllm;
+    trtllm.engine = EngineKind::Trtllm;
+    trtllm.max_num_seqs = 2048;
+    const int64_t one_prompt = capacity(design, trtllm).blocks;
+    trtllm.max_num_seqs = 16;
+    QCOMPARE(capacity(design, trtllm).blocks, one_prompt);
+    trtllm.max_num_batched_tokens = 16384;
+    QVERIFY(capacity(design, trtllm).blocks < one_prompt);
     const int64_t wide = capacity(design, {0.9, 8192, 256, 32}).blocks;
     QVERIFY(wide == blocks / 2 || wide == blocks / 2 - 1);
   }

@@ -152,7 +152,7 @@ class EngineClockTest : public QObject {
   void engines_have_host_times() {
     for (const Problem& problem : engine_profile_problems()) QFAIL(to_string(problem).c_str());
     for (const char* engine : {"vllm", "sglang", "trtllm"})
-      for (const char* family : {"hopper", "blackwell"}) {
+      for (const char* family : {"ampere", "hopper", "blackwell"}) {
         const EngineProfile profile = engine_profile(engine, family);
         QVERIFY2(profile.step_seconds > 0 && profile.step_seconds < 2e-3, engine);
         QVERIFY2(profile.prompt_seconds > 0 && profile.prompt_seconds < 20e-6, engine);
@@ -161,6 +161,8 @@ class EngineClockTest : public QObject {
     QCOMPARE(engine_profile("vllm", "hopper").step_seconds, 1e-3);
     QCOMPARE(engine_profile("vllm", "hopper").launch_seconds, 30e-6);
     QCOMPARE(engine_profile("vllm", "hopper").sequence_seconds, 15e-6);
+    QCOMPARE(engine_profile("vllm", "hopper").sync_sequence_seconds, 57e-6);
+    QCOMPARE(engine_profile("sglang", "hopper").sync_sequence_seconds, 20e-6);  // no entry of its own
     QCOMPARE(engine_profile("vllm", "tpu").step_seconds, 0.0);
     QCOMPARE(engine_profile("none", "hopper").launch_seconds, 0.0);
   }

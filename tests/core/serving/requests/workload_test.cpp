@@ -239,6 +239,9 @@ class WorkloadTest : public QObject {
     const Problem problem = std::get<Problem>(read_lengths(path));
     QCOMPARE(problem.code, ProblemCode::TraceLineInvalid);
     QCOMPARE(problem.where, std::string("lengths.csv:3"));
+    // Data sets of conversations have empty answers.
+    QCOMPARE(std::get<std::vector<RequestLength>>(read_lengths(path, 0, true)),
+             (std::vector<RequestLength>{{10, 20}, {30, 0}}));
   }
 
   void csv_traces_are_read() {

@@ -53,6 +53,22 @@ class ServiceTest : public QObject {
       QCOMPARE(setting.text(spec), before);
     }
   }
+  // The host's work for a sequence counts in full unless the next step is scheduled while one runs.
+  void scheduling_ahead_hides_the_host() {
+    const Design design = design_on("llama3-8b", 1, 1);
+    ServiceSpec spec;
+    QCOMPARE(service_profile(design, spec).sequence_seconds, 15e-6);
+    spec.engine.async_scheduling = false;
+    QCOMPARE(service_profile(design, spec).sequence_seconds, 57e-6);
+    spec.source.arrivals = ArrivalKind::AllAtOnce;
+    spec.source.requests = 64;
+    const double sync = run_of(design, spec)->results.output_per_second;
+    spec.engine.async_scheduling = true;
+    QVERIFY(run_of(design, spec)->results.output_per_second > 1.05 * sync);
+    spec.engine.engine = EngineKind::Sglang;  // without data of its own
+    spec.engine.sglang.disable_overlap_schedule = true;
+    QCOMPARE(service_profile(design, spec).sequence_seconds, 20e-6);
+  }
   void values_out_of_range_are_problems() {
     const std::pair<const char*, const char*> rows[] = {
         {"rate", "0"},        {"requests", "0"},   {"range_ratio", "2"}, {"gpu_memory_utilization", "1.5"},
