@@ -122,12 +122,12 @@ RequestWaits request_waits(const ServiceRun& run) {
 
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
-                                                       std::stop_token stop,
-                                                       std::shared_ptr<PlanCache> cache) {
+                                                       std::stop_token stop, std::shared_ptr<PlanCache> cache,
+                                                       const PrefillEngine* prefill) {
   auto run = std::make_shared<ServiceRun>();
   run->spec = spec;
   run->workload = std::move(workload);
-  auto fleet = make_fleet(design, spec, clock, std::move(cache));
+  auto fleet = make_fleet(design, spec, clock, std::move(cache), prefill);
   if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
   const ServiceFleet& made = std::get<0>(fleet);
   auto simulation = simulate_requests(run->workload, made.setup, clock, stop);

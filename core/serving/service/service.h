@@ -63,10 +63,18 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec);
 // clock, one after another.
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache = {});
-// The same as run_service with given requests; the source of the spec has no effect.
+// The engine of the prefill replicas, in the place of FleetSpec::prefill_design. The clock is of the design
+// and outlives the run.
+struct PrefillEngine {
+  Design design;
+  StepClock* clock = nullptr;
+};
+// The same as run_service with given requests; the source of the spec has no effect. prefill: null if the
+// spec says which design the prefill replicas have.
 Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, const ServiceSpec& spec,
                                                        Workload workload, StepClock& clock,
                                                        std::stop_token stop = {},
-                                                       std::shared_ptr<PlanCache> cache = {});
+                                                       std::shared_ptr<PlanCache> cache = {},
+                                                       const PrefillEngine* prefill = nullptr);
 
 }  // namespace shardscape

@@ -51,6 +51,24 @@ HandoffOrder handoff_order(const ServiceSpec& spec) {
                                                   : HandoffOrder::SourceFirst;
 }
 
+// vLLM's documents start with NixlConnector; disaggregation_transfer_backend of SGLang is mooncake by default
+// (server_args.py).
+KvConnector connector_of(const ServiceSpec& spec) {
+  KvConnectorChoice choice = spec.fleet.kv_connector;
+  if (choice == KvConnectorChoice::Engine) switch (spec.engine.engine) {
+      case EngineKind::Vllm: choice = KvConnectorChoice::Nixl; break;
+      case EngineKind::Sglang: choice = KvConnectorChoice::Mooncake; break;
+      case EngineKind::Trtllm: choice = KvConnectorChoice::Network; break;
+    }
+  switch (choice) {
+    case KvConnectorChoice::Engine:
+    case KvConnectorChoice::Network: break;
+    case KvConnectorChoice::Mooncake: return kv_connector("mooncake");
+    case KvConnectorChoice::Nixl: return kv_connector("nixl");
+  }
+  return {};
+}
+
 Result<Design> prefill_design(const Design& design, const FleetSpec& fleet) {
   if (fleet.prefill_design.empty()) return design;
   auto read = load_design(fleet.prefill_design);
@@ -62,16 +80,17 @@ Result<Design> prefill_design(const Design& design, const FleetSpec& fleet) {
 
 // Adds the replicas that compute prompts. The pool of the decode replicas is there.
 std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec, StepClock& clock,
-                                   const std::shared_ptr<PlanCache>& cache, ServiceFleet& fleet) {
+                                   const std::shared_ptr<PlanCache>& cache, const PrefillEngine* given,
+                                   ServiceFleet& fleet) {
   const FleetSpec& f = spec.fleet;
-  const auto prompts = prefill_design(design, f);
+  const auto prompts = given ? Result<Design>(given->design) : prefill_design(design, f);
   if (const auto* problem = std::get_if<Problem>(&prompts)) return *problem;
   const Design& of = std::get<0>(prompts);
   ServiceSpec prefill = spec;
   if (f.prefill_step_tokens > 0) set_step_tokens(prefill.engine, f.prefill_step_tokens);
   Disaggregation& d = fleet.setup.disaggregation;
-  d.clock = &clock;
-  if (!f.prefill_design.empty()) {
+  d.clock = given ? given->clock : &clock;
+  if (!given && !f.prefill_design.empty()) {
     auto made = service_clock(of, prefill, cache);
     if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
     fleet.prefill_clock = std::get<0>(std::move(made));
@@ -87,6 +106,12 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
   d.token_bytes = ranks * static_cast<double>(std::get<0>(capacity).token_bytes);
   d.sequence_bytes = ranks * static_cast<double>(std::get<0>(capacity).sequence_bytes);
   d.link = kv_link(of, design);
+  const KvConnector connector = connector_of(spec);
+  d.link.latency += connector.transfer_seconds;
+  // A rank of a decode replica has the layers of its stage.
+  const int64_t pp = std::max<int64_t>(1, design.parallel.pp), layers = (design.model.layers + pp - 1) / pp;
+  d.block_seconds = static_cast<double>(layers) * connector.descriptor_seconds;
+  d.block_tokens = std::max<int64_t>(1, decode.cache.row_tokens);
   d.order = handoff_order(spec);
   fleet.pools.insert(fleet.pools.begin(), std::get<0>(std::move(pool)));
   d.prefill = fleet.pools.front().engine;
@@ -100,7 +125,7 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
 }  // namespace
 
 Result<ServiceFleet> make_fleet(const Design& design, const ServiceSpec& spec, StepClock& clock,
-                                std::shared_ptr<PlanCache> cache) {
+                                std::shared_ptr<PlanCache> cache, const PrefillEngine* prefill) {
   if (!cache) cache = std::make_shared<PlanCache>();
   const FleetSpec& f = spec.fleet;
   const bool separate = f.prefill_replicas > 0;
@@ -121,7 +146,7 @@ Result<ServiceFleet> make_fleet(const Design& design, const ServiceSpec& spec, S
   if (const int64_t all = setup.replicas + f.prefill_replicas; spec.replicas != 0 && spec.replicas != all)
     return fleet_problem("replicas", "prefill and decode replicas are " + grouped(all) + " in total",
                          "0, or that number");
-  if (auto problem = add_prefill(design, spec, clock, cache, out)) return *std::move(problem);
+  if (auto problem = add_prefill(design, spec, clock, cache, prefill, out)) return *std::move(problem);
   return out;
 }
 

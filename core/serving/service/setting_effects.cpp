@@ -53,7 +53,7 @@ double change_of(const EffectFigures& now, const EffectFigures& then) {
 // Whether a setting of the fleet changes this service. A failure is a part of the question.
 bool applies(const FleetSpec& fleet, std::string_view id) {
   if (id.starts_with("fail")) return false;
-  if (id == "kv_handoff" || id == "decode_replicas" || id.starts_with("prefill_"))
+  if (id == "kv_handoff" || id == "kv_connector" || id == "decode_replicas" || id.starts_with("prefill_"))
     return fleet.prefill_replicas > 0;
   const bool scales = id == "least_replicas" || id == "requests_per_replica" || id == "start_seconds" ||
                       id == "cool_down_seconds";
