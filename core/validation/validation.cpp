@@ -67,12 +67,15 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set) {
         continue;
       }
       metric.any = true;
+      const bool counts = figure->quantity == ServedQuantity::Preemptions;
       const auto at = static_cast<size_t>(figure - figures.begin());
       if (!row.unmapped.empty())
         leave_out(row.unmapped);
       else if (!prediction.problem.empty())
         leave_out(prediction.problem);
-      else if (prediction.values[at] > 0)
+      else if (counts && figure->value == 0 && prediction.values[at] == 0)
+        leave_out("no preemption, neither measured nor simulated");
+      else if (counts || prediction.values[at] > 0)
         metric.rows.push_back({row.name, figure->value, prediction.values[at], row.serving->cell,
                                row.serving->series, row.serving->load, row.serving->settings});
       else
@@ -171,6 +174,7 @@ const char* ValidatedMetric::unit() const {
          : name == served_quantity_name(ServedQuantity::Capacity)      ? "tokens"
          : name == served_quantity_name(ServedQuantity::Throughput)    ? "tokens per second"
          : name == served_quantity_name(ServedQuantity::TokensPerStep) ? "tokens per step"
+         : name == served_quantity_name(ServedQuantity::Preemptions)   ? "preemptions"
                                                                        : "seconds";
 }
 

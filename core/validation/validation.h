@@ -21,7 +21,8 @@ struct ValidatedRow {
   ServedCell cell = {};                // of a serving point; so are the next two
   std::string series = {}, load = {};
   std::map<std::string, std::string> settings = {};  // MeasuredServing::settings
-  double error_percent() const { return 100 * (predicted / measured - 1); }
+  // Against a measured 0 (preemptions) every other prediction is 100 % off.
+  double error_percent() const { return measured == 0 ? 100 : 100 * (predicted / measured - 1); }
 };
 
 struct CellErrors {
@@ -58,7 +59,8 @@ struct ValidatedMetric {
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
   // By the name of the setting. Empty if the rows have no settings.
   std::map<std::string, SettingEffects> effects() const;
-  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
+  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step",
+                             // "preemptions"
 };
 
 struct Validation {
