@@ -92,22 +92,21 @@ std::optional<double> streamed_length(const MeasuredJson& row, int64_t drafts) {
   return std::nullopt;
 }
 
-// Multi-token prediction of InferenceX. Rows whose acceptance is not known have that of DeepSeek servers
-// elsewhere: 1.8 to 1.9 tokens per step with one draft token, 2.4 to 2.7 with two, 2.9 to 3.3 with three,
-// which is a rate of 0.85 for every token.
+// Multi-token prediction of InferenceX. Rows whose acceptance is not known begin with the rate that the
+// authors of the model report; share_acceptance() replaces it where it can.
 void multi_token_prediction(ServingMapper& m, bool dp_attention) {
-  constexpr double kUsualRate = 0.85;
   const ServedCell& cell = m.serving().cell;
   const InferencexRecipe* recipe = inferencex_recipe(cell.model, cell.engine, cell.precision, cell.gpu, true);
   const int64_t drafts = !recipe ? 0 : dp_attention ? recipe->dp_drafts : recipe->drafts;
   if (drafts == 0) return m.refuse("multi-token prediction, and the number of draft tokens is not known");
   const auto length = streamed_length(m.row(), drafts);
-  m.speculation(SpeculativeMethod::Mtp, drafts, {length ? rate_of_length(*length, drafts) : kUsualRate});
+  m.speculation(SpeculativeMethod::Mtp, drafts,
+                {length ? rate_of_length(*length, drafts) : kReportedDraftRate});
   m.figure(ServedQuantity::TokensPerStep, length);
 }
 
 // The rows of the set without an acceptance of their own get the mean rate of those with the same engine and
-// number of draft tokens.
+// number of draft tokens. Without any, their cells are set apart.
 void share_acceptance(std::vector<MeasuredRow>& rows) {
   const auto measured = [](const MeasuredServing& of) {
     return std::any_of(of.figures.begin(), of.figures.end(), [](const ServedFigure& figure) {
@@ -126,9 +125,12 @@ void share_acceptance(std::vector<MeasuredRow>& rows) {
       ++number;
     }
   for (MeasuredRow& row : rows)
-    if (row.serving && draft_tokens(row.serving->spec.engine.speculation) > 0 && !measured(*row.serving))
+    if (row.serving && draft_tokens(row.serving->spec.engine.speculation) > 0 && !measured(*row.serving)) {
       if (const auto& [sum, number] = sum_of(*row.serving); number > 0)
         row.serving->spec.engine.speculation.acceptance = {sum / number};
+      else
+        row.serving->cell.precision += kAssumedAcceptance;
+    }
 }
 
 // Whether the gaps of a row lie between tokens. Many servers send several tokens at once; then the gaps
@@ -186,38 +188,77 @@ void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
-// The field "gpus" of rows with expert parallelism is the square of their GPUs. Tokens per second and GPU are
-// of the GPUs of the field "tp", as concurrency over latency confirms.
+namespace {
+
+// The workers of InferenceX for prompts or answers.
+struct Workers {
+  int64_t gpus = 1, number = 1;  // of a worker, and of workers
+  Layout layout;
+};
+Workers inferencex_workers(ServingMapper& m, const char* field, bool disaggregated) {
+  const MeasuredJson object = m.has(field) ? m.row()[field] : MeasuredJson::object();
+  RowMapper of(object, "");
+  Workers out;
+  out.gpus = std::max<int64_t>(1, of.integer("tp", 1));
+  out.number = of.integer("workers", disaggregated ? 0 : 1);
+  const int64_t ep = std::max<int64_t>(1, of.integer("ep", 1)), all = of.integer("gpus", 0);
+  const bool dp = of.flag("dp_attention", false);
+  out.layout = {dp ? 1 : out.gpus, dp ? out.gpus : 1, ep, out.gpus / ep};
+  if (of.refused()) m.refuse(of.out().unmapped);
+  if (disaggregated && (out.number < 1 || all != out.number * out.gpus))
+    m.refuse("the degrees do not give the GPUs of a worker (" + std::string(field) + ": tp " +
+             std::to_string(out.gpus) + ", " + std::to_string(out.number) + " workers, " +
+             std::to_string(all) + " GPUs)");
+  return out;
+}
+
+void set_layout(ServingMapper& m, const Layout& of) { m.layout(of.tp, of.dp, of.ep, of.etp); }
+
+}  // namespace
+
+// The field "gpus" of aggregated rows with expert parallelism is the square of their GPUs. Tokens per second
+// and GPU are of the GPUs of the field "tp", as concurrency over latency confirms; of disaggregated rows they
+// are of the decode GPUs. The scripts of disaggregated servers are not in the repository of InferenceX, so
+// these have the settings of aggregated ones, but receive requests in every step.
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out) {
   for (const MeasuredJson& row : set["rows"]) {
     std::string engine = text_field(row, "engine");
     if (engine.starts_with("dynamo-")) engine.erase(0, std::string_view("dynamo-").size());
     ServingMapper m(row, "", engine);
-    const MeasuredJson decode = m.has("decode") ? row["decode"] : MeasuredJson::object();
-    RowMapper workers(decode, "");
-    const int64_t gpus = workers.integer("tp", 1), ep = std::max<int64_t>(1, workers.integer("ep", 1)),
-                  input = m.integer("isl", 0), output = m.integer("osl", 0),
+    const bool disaggregated = m.flag("disaggregated", false);
+    const Workers decode = inferencex_workers(m, "decode", disaggregated);
+    const Workers prefill = disaggregated ? inferencex_workers(m, "prefill", true) : Workers();
+    const int64_t input = m.integer("isl", 0), output = m.integer("osl", 0),
                   users = m.integer("concurrency", 0);
-    const bool dp_attention = workers.flag("dp_attention", false);
-    const Layout layout{dp_attention ? 1 : gpus, dp_attention ? gpus : 1, ep, gpus / ep};
-    m.out().name = m.text("gpu") + " " + m.text("engine") + " " + m.text("precision") + " " + layout.text() +
-                   " " + lengths_text(input, output) + " " + load_text(users) + " " + m.text("date");
+    std::string layout = decode.layout.text();
+    if (disaggregated)
+      layout = std::to_string(prefill.number) + " x " + prefill.layout.text() + " to " +
+               std::to_string(decode.number) + " x " + layout;
+    m.out().name = m.text("gpu") + " " + m.text("engine") + " " + m.text("precision") + " " + layout + " " +
+                   lengths_text(input, output) + " " + load_text(users) + " " + m.text("date");
     m.out().design.name = m.out().name;
     m.latencies(ServedQuantity::Ttft, "ttft_ms");
     m.latencies(ServedQuantity::Tpot, "tpot_ms");
     if (gaps_of_tokens(m)) m.latencies(ServedQuantity::Itl, "itl_ms");
     m.latencies(ServedQuantity::E2e, "e2e_ms");
     m.figure(ServedQuantity::Throughput,
-             positive_number(m.row(), "output_tokens_per_s_per_gpu", static_cast<double>(gpus)));
-    if (workers.refused()) m.refuse(workers.out().unmapped);
-    if (m.flag("disaggregated", false)) m.refuse(kDisaggregated);
+             positive_number(m.row(), "output_tokens_per_s_per_gpu",
+                             static_cast<double>(decode.gpus * (disaggregated ? decode.number : 1))));
     const std::string speculative = m.text("speculative", "none");
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
-    m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
     m.inferencex_loop(users, input, output, speculative == "mtp");
+    if (disaggregated) m.engine().sglang.scheduler_recv_interval = 1;
+    const Design before = m.out().design;
+    Design prompts;
+    if (disaggregated) {
+      set_layout(m, prefill.layout);
+      prompts = std::exchange(m.out().design, before);
+    }
+    set_layout(m, decode.layout);
+    if (disaggregated) m.disaggregated(prompts, prefill.number, decode.number);
     if (speculative == "mtp")
-      multi_token_prediction(m, dp_attention);
+      multi_token_prediction(m, decode.layout.dp > 1);
     else if (speculative != "none")
       m.refuse("the speculative method " + speculative + " is unknown");
     out.rows.push_back(m.finish_serving(lengths_text(input, output), load_text(users)));
@@ -277,6 +318,7 @@ void eagle(ServingMapper& m) {
 void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson text = set.value("setup", MeasuredJson::object());
   RowMapper setup(text, "");
+  const bool marlin = text_field(set, "what").find("Marlin") != std::string::npos;
   size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
     ServingMapper m(row, row_number(++number), "vllm");
@@ -286,6 +328,7 @@ void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
     m.latencies(ServedQuantity::Itl, "itl_ms");
     m.latencies(ServedQuantity::E2e, "e2e_ms");
     m.figure(ServedQuantity::Throughput, positive_number(m.row(), "output_tokens_per_s"));
+    m.preemptions("server");
     if (m.has("num_speculative_tokens")) eagle(m);
     m.accelerator(setup.text("gpu"));
     m.checkpoint(setup.text("model"), "mxfp4");
@@ -301,6 +344,7 @@ void map_closed_loops(const MeasuredJson& set, MeasuredSet& out) {
     m.engine().max_num_batched_tokens = setup.integer("max_num_batched_tokens", 8192);
     m.engine().max_model_len = setup.integer("max_model_len", 10240);
     m.engine().enable_prefix_caching = false;
+    m.engine().mxfp4_use_marlin = marlin;
     if (const auto share = positive_number(text, "gpu_memory_utilization"))
       m.serving().spec.gpu_memory_utilization = *share;
     if (setup.refused()) m.refuse(setup.out().unmapped);

@@ -197,9 +197,16 @@ void map_kv_capacity(const MeasuredJson& set, MeasuredSet& out) {
     if (m.text("kind") != "measured") m.refuse("the row is " + m.text("kind") + ", not printed by an engine");
     m.accelerator(m.text("gpu"));
     m.checkpoint(m.text("model"), m.text("precision"));
-    m.layout(m.integer("tp", 1));
+    const int64_t tp = std::max<int64_t>(1, m.integer("tp", 1)),
+                  ep = std::max<int64_t>(1, m.integer("ep", 1));
+    m.layout(tp, 1, ep, tp / ep);
+    if (m.has("kv_cache_dtype")) m.set("kv_cache_dtype", m.text("kv_cache_dtype"));
+    // It samples with other kernels, so the peak of the largest step is another one.
+    if (m.integer("model_runner", 1) > 1)
+      m.refuse("the sampler of vLLM's second model runner is not modelled");
     if (m.has("max_num_batched_tokens")) m.step_tokens(m.integer("max_num_batched_tokens", 1));
     if (m.has("max_num_seqs")) m.most_sequences(m.integer("max_num_seqs", 1));
+    m.engine().mxfp4_use_marlin = m.text("mxfp4_kernel") == "marlin";
     m.engine().block_size = static_cast<int32_t>(m.integer("block_size", kBlockTokens));
     if (const auto share = positive_number(m.row(), "memory_fraction")) m.memory_share(*share);
     out.rows.push_back(m.finish_serving("", ""));
@@ -252,6 +259,17 @@ void wide_experts_drafts(ServingMapper& m, const std::string& text) {
   m.figure(ServedQuantity::TokensPerStep, length);
 }
 
+// Why a row is no decode of one layout.
+void refuse_wide_experts(ServingMapper& m) {
+  const std::string phase = m.text("phase");
+  if (m.text("kind") != "measured") m.refuse("the row is " + m.text("kind", "of no kind") + ", not measured");
+  if (phase == "prefill") m.refuse("prompts alone, without a latency or an answer");
+  if (phase == "TTFT") m.refuse("the row gives no layout of its decode replica");
+  if (phase.find('+') != std::string::npos)
+    m.refuse("the row gives no numbers and no layouts of its prefill and decode replicas");
+  if (phase != "decode") m.refuse("the phase " + phase + " is unknown");
+}
+
 }  // namespace
 
 // Decode of DeepSeek with experts over many nodes and data-parallel attention. The other phase has unlimited
@@ -269,8 +287,7 @@ void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     const auto tokens = positive_number(m.row(), "tok_s_per_gpu");
     if (tokens && batch > 0) m.figure(ServedQuantity::Tpot, static_cast<double>(batch) / *tokens);
-    if (m.text("phase") != "decode" || m.text("kind") != "measured")
-      m.refuse("the row is no measured decode");
+    refuse_wide_experts(m);
     if (gpus < 1 || batch < 1 || context <= kOutput) m.refuse("the row has no batch, GPUs or context");
     if (parallelism.find("overlap scheduling") != std::string::npos)
       m.schedule_ahead(parallelism.find("no overlap scheduling") == std::string::npos);

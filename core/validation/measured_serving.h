@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "design/design.h"
 #include "serving/requests/request.h"
 #include "serving/service/service_spec.h"
 
@@ -16,9 +17,18 @@ namespace shardscape {
 
 // Latencies in seconds (serving/requests/service_results.h has the definitions). Throughput: output tokens
 // per second of all engines. Capacity: tokens of an engine's KV cache. TokensPerStep: tokens that a step with
-// speculative decoding yields for a sequence.
-enum class ServedQuantity : uint8_t { Ttft, Tpot, Itl, E2e, Throughput, Capacity, TokensPerStep };
-inline constexpr int kServedQuantityCount = static_cast<int>(ServedQuantity::TokensPerStep) + 1;
+// speculative decoding yields for a sequence. Preemptions: their number over the whole run; it may be 0.
+enum class ServedQuantity : uint8_t {
+  Ttft,
+  Tpot,
+  Itl,
+  E2e,
+  Throughput,
+  Capacity,
+  TokensPerStep,
+  Preemptions
+};
+inline constexpr int kServedQuantityCount = static_cast<int>(ServedQuantity::Preemptions) + 1;
 const char* served_quantity_name(ServedQuantity quantity);  // "ttft"
 
 enum class ServedStatistic : uint8_t { Mean, P50, P99 };
@@ -40,6 +50,7 @@ struct ServedCell {
 
 struct MeasuredServing {
   ServiceSpec spec;
+  std::optional<Design> prefill;  // of the replicas that compute prompts, if the spec has such replicas
   std::function<Result<Workload>()> requests;  // makes them; empty: drawn from spec.source
   // The client of InferenceX, to whose rows EngineProfile::request_seconds and prompt_seconds are fitted.
   bool inferencex_client = false;

@@ -11,14 +11,16 @@ namespace {
 
 // Rows that run on the same engine. A clock serves one simulation at a time, so a group runs on one thread.
 struct EngineGroup {
-  Design design;  // without the name of the row
+  Design design;                  // without the name of the row
+  std::optional<Design> prefill;  // likewise
   ServiceSpec spec;
   std::vector<size_t> rows;
   // The acceptance of drafts changes neither steps nor cache.
-  bool holds(const Design& other, const ServiceSpec& of) const {
-    EngineSettings engine = of.engine;
+  bool holds(const EngineGroup& other) const {
+    EngineSettings engine = other.spec.engine;
     engine.speculation.acceptance = spec.engine.speculation.acceptance;
-    return design == other && spec.engine == engine && memory_share(spec) == memory_share(of);
+    return design == other.design && prefill == other.prefill && spec.engine == engine &&
+           memory_share(spec) == memory_share(other.spec);
   }
 };
 
@@ -27,12 +29,12 @@ std::vector<EngineGroup> engine_groups(const MeasuredSet& set) {
   for (size_t i = 0; i < set.rows.size(); ++i) {
     const MeasuredRow& row = set.rows[i];
     if (!row.serving || !row.unmapped.empty() || row.serving->figures.empty()) continue;
-    Design design = row.design;
-    design.name.clear();
-    const ServiceSpec& spec = row.serving->spec;
+    EngineGroup of{row.design, row.serving->prefill, row.serving->spec, {}};
+    of.design.name.clear();
+    if (of.prefill) of.prefill->name.clear();
     auto group = std::find_if(out.begin(), out.end(),
-                              [&](const EngineGroup& other) { return other.holds(design, spec); });
-    if (group == out.end()) group = out.insert(out.end(), {std::move(design), spec, {}});
+                              [&](const EngineGroup& other) { return other.holds(of); });
+    if (group == out.end()) group = out.insert(out.end(), std::move(of));
     group->rows.push_back(i);
   }
   // The longest first, so that all threads end together.
@@ -59,6 +61,7 @@ double value_of(const ServedFigure& figure, const ServiceResults& results, doubl
     case ServedQuantity::Throughput: return results.output_per_second;
     case ServedQuantity::Capacity: return capacity;
     case ServedQuantity::TokensPerStep: return results.acceptance_length;
+    case ServedQuantity::Preemptions: return static_cast<double>(results.preemptions);
   }
   return 0;
 }
@@ -73,17 +76,36 @@ double mean_prompt(const Workload& workload) {
   return sum / static_cast<double>(std::max<size_t>(1, workload.requests.size()));
 }
 
+// The step times of a group.
+struct GroupClocks {
+  std::unique_ptr<StepClock> clock, prefill_clock;
+  PrefillEngine prefill;  // refers to the group's design and to prefill_clock
+};
+Result<GroupClocks> clocks_of(const EngineGroup& group, const std::shared_ptr<PlanCache>& cache) {
+  GroupClocks out;
+  auto made = service_clock(group.design, group.spec, cache);
+  if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
+  out.clock = std::get<0>(std::move(made));
+  if (!group.prefill) return out;
+  made = service_clock(*group.prefill, group.spec, cache);
+  if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
+  out.prefill_clock = std::get<0>(std::move(made));
+  out.prefill = {&*group.prefill, out.prefill_clock.get()};
+  return out;
+}
+
 // The results of a row. A Problem also if the engine refuses a request, because the measured engine did not.
 Result<SimulatedRow> results_of(const MeasuredServing& serving, const EngineGroup& group, int64_t blocks,
-                                StepClock& clock, const std::shared_ptr<PlanCache>& cache) {
+                                const GroupClocks& clocks, const std::shared_ptr<PlanCache>& cache) {
   ServiceSpec spec = serving.spec;
-  if (allocated_blocks(spec.engine) == 0)
+  // Prefill and decode replicas have caches of their own sizes.
+  if (allocated_blocks(spec.engine) == 0 && !group.prefill)
     set_cache_tokens(spec.engine, blocks * cache_block_size(spec.engine));
   if (const auto problem = check_spec(spec)) return *problem;
   Result<Workload> requests = serving.requests ? serving.requests() : make_workload(spec.source);
   if (const auto* problem = std::get_if<Problem>(&requests)) return *problem;
-  const auto run = run_requests(group.design, spec, std::get<Workload>(std::move(requests)), clock, {}, cache,
-                                RunSteps::Counted);
+  const auto run = run_requests(group.design, spec, std::get<Workload>(std::move(requests)), *clocks.clock,
+                                {}, cache, RunSteps::Counted, clocks.prefill);
   if (const auto* problem = std::get_if<Problem>(&run)) return *problem;
   const ServiceRun& service = *std::get<0>(run);
   for (const RequestRecord& record : service.simulation.requests)
@@ -100,7 +122,7 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
   const auto* room = std::get_if<CacheCapacity>(&capacity);
   const int64_t blocks = room ? room->blocks : 0;
   const EngineProfile host = service_profile(group.design, group.spec);
-  std::unique_ptr<StepClock> clock;
+  std::optional<GroupClocks> clocks;
   for (const size_t i : group.rows) {
     const MeasuredServing& serving = *set.rows[i].serving;
     SimulatedRow row;
@@ -108,16 +130,16 @@ void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector
         serving.figures.begin(), serving.figures.end(),
         [](const ServedFigure& figure) { return figure.quantity != ServedQuantity::Capacity; });
     if (simulated) {
-      if (!clock) {
-        auto made = service_clock(group.design, group.spec, cache);
+      if (!clocks) {
+        auto made = clocks_of(group, cache);
         if (const auto* problem = std::get_if<Problem>(&made)) {
           refuse(i, *problem);
           continue;
         }
-        clock = std::get<0>(std::move(made));
+        clocks = std::get<GroupClocks>(std::move(made));
       }
       // Without room for two blocks, the run says what takes the memory.
-      auto run = results_of(serving, group, blocks >= 2 ? blocks : 0, *clock, cache);
+      auto run = results_of(serving, group, blocks >= 2 ? blocks : 0, *clocks, cache);
       if (const auto* problem = std::get_if<Problem>(&run)) {
         refuse(i, *problem);
         continue;

@@ -107,6 +107,7 @@ const char* served_quantity_name(ServedQuantity quantity) {
     case ServedQuantity::Throughput: return "throughput";
     case ServedQuantity::Capacity: return "capacity";
     case ServedQuantity::TokensPerStep: return "tokens_per_step";
+    case ServedQuantity::Preemptions: return "preemptions";
   }
   return "";
 }
@@ -214,6 +215,14 @@ void ServingMapper::latencies(ServedQuantity quantity, const char* field) {
     figure(quantity, positive_number(row()[field], name, 1e-3), statistic);
 }
 
+void ServingMapper::preemptions(const char* field) {
+  if (!has(field) || !row()[field].is_object()) return;
+  const auto it = row()[field].find("preemptions");
+  if (it == row()[field].end() || !it->is_number()) return;
+  const double count = it->get<double>();
+  if (count >= 0 && std::isfinite(count)) figure(ServedQuantity::Preemptions, count);
+}
+
 void ServingMapper::accelerator(const std::string& name) {
   const Accelerator* found = named_accelerator(name);
   serving().cell.gpu = found ? found->id : name;
@@ -251,6 +260,14 @@ void ServingMapper::layout(int64_t tp, int64_t dp, int64_t ep, int64_t etp) {
   set("ep", ep);
   set("etp", etp);
   set("dispatcher", "allgather");
+}
+
+void ServingMapper::disaggregated(const Design& prompts, int64_t prefill, int64_t decode) {
+  if (prefill < 1 || decode < 1) return refuse("the row does not give the numbers of its workers");
+  if (refused()) return;
+  serving().prefill = serving_design(prompts, Mode::Decode, least_batch(prompts), kAnyContext);
+  serving().spec.fleet.prefill_replicas = prefill * prompts.parallel.dp;
+  serving().spec.fleet.decode_replicas = decode * out().design.parallel.dp;
 }
 
 void ServingMapper::closed_loop(int64_t users, int64_t input, int64_t output, double ratio) {

@@ -37,12 +37,19 @@ class ServingMapper : public RowMapper {
   void figure(ServedQuantity quantity, std::optional<double> value,
               ServedStatistic statistic = ServedStatistic::Mean);
 
+  // The number of preemptions in an object of the row; 0 counts.
+  void preemptions(const char* field);
+
   void accelerator(const std::string& name);  // "h200_sxm", "AMD Instinct MI300X 192GB HBM3"
   // model: with or without owner and format ("Qwen/Qwen3-235B-A22B-FP8"). precision: "fp8", "fp8_block",
   // "fp4", "nvfp4", "int4", "bf16", "fp16"; empty: as the publisher's checkpoint.
   void checkpoint(const std::string& model, const std::string& precision);
   // ep ranks of experts, each split over etp; for dense models both are without effect.
   void layout(int64_t tp, int64_t dp = 1, int64_t ep = 1, int64_t etp = 1);
+  // Replicas of their own for prompts, `prefill` workers with the layout of `prompts` and `decode` workers
+  // with the layout of the row. A worker with data-parallel attention has a replica for each of its dp ranks.
+  // After all other settings of the design.
+  void disaggregated(const Design& prompts, int64_t prefill, int64_t decode);
   // So many users send ten requests each, with lengths between `ratio` of the given ones and the given ones.
   void closed_loop(int64_t users, int64_t input, int64_t output, double ratio);
 

@@ -66,17 +66,19 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set,
         continue;
       }
       metric.any = true;
+      const bool counts = figure->quantity == ServedQuantity::Preemptions;
       const bool predicted = row.unmapped.empty() && prediction.problem.empty();
       const double value = predicted ? prediction.values[static_cast<size_t>(figure - figures.begin())] : 0;
       ValidatedRow result{
           row.name,          figure->value,        value, row.serving->cell, row.serving->series,
           row.serving->load, row.serving->settings};
-      if (value > 0) {
+      if (value > 0 || (counts && predicted && figure->value > 0)) {
         metric.rows.push_back(std::move(result));
         continue;
       }
       leave_out(!row.unmapped.empty()         ? row.unmapped
                 : !prediction.problem.empty() ? prediction.problem
+                : counts                      ? "no preemption, neither measured nor simulated"
                                               : "the simulation has no " + metric.name);
       if (!result.settings.empty()) metric.unpredicted.push_back(std::move(result));
     }
@@ -152,6 +154,7 @@ const char* ValidatedMetric::unit() const {
          : name == served_quantity_name(ServedQuantity::Capacity)      ? "tokens"
          : name == served_quantity_name(ServedQuantity::Throughput)    ? "tokens per second"
          : name == served_quantity_name(ServedQuantity::TokensPerStep) ? "tokens per step"
+         : name == served_quantity_name(ServedQuantity::Preemptions)   ? "preemptions"
                                                                        : "seconds";
 }
 

@@ -21,7 +21,8 @@ struct ValidatedRow {
   ServedCell cell = {};                // of a serving point; so are the next two
   std::string series = {}, load = {};
   std::map<std::string, std::string> settings = {};  // MeasuredServing::settings
-  double error_percent() const { return 100 * (predicted / measured - 1); }
+  // Against a measured 0 (preemptions) every other prediction is 100 % off.
+  double error_percent() const { return measured == 0 ? 100 : 100 * (predicted / measured - 1); }
 };
 
 struct CellErrors {
@@ -52,7 +53,8 @@ struct ValidatedMetric {
   std::vector<CellErrors> cells() const;
   // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
-  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step"
+  const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step",
+                             // "preemptions"
 };
 
 // Whether a service keeps the level that its benchmark asks for, at the measured load.

@@ -160,7 +160,9 @@ Json verdicts_json(const Validation& v) {
 std::string figure_text(const ValidatedMetric& metric, double value) {
   if (metric.name == "memory") return format_bytes(static_cast<Wide>(value));
   if (metric.unit() == std::string_view("tokens per step")) return significant(value);
-  if (std::string_view(metric.unit()).starts_with("tokens")) return grouped(static_cast<Wide>(value + 0.5));
+  if (std::string_view(metric.unit()).starts_with("tokens") ||
+      metric.unit() == std::string_view("preemptions"))
+    return grouped(static_cast<Wide>(value + 0.5));
   return fixed(value, value < 1 ? 4 : 2) + " s";
 }
 

@@ -7,7 +7,9 @@
 
 #include "design/layer_sizes.h"
 #include "memory/estimate.h"
+#include "memory/runtime_memory.h"
 #include "serving/engine/cache_layers.h"
+#include "serving/engine/padded_weights.h"
 #include "serving/engine/step_design.h"
 #include "serving/inference.h"
 
@@ -27,10 +29,18 @@ int64_t memory_of(const Accelerator& accelerator, const CacheSettings& settings)
 }
 
 // Logits of a sequence while the sampler sorts them: in the type of the model and in float32; sorted, with
-// indices of 8 bytes; the probabilities in sorted order.
+// indices of 8 bytes. The sort of more than 128 rows reads indices of 8 bytes and has second buffers for
+// values and indices (PyTorch, aten/src/ATen/native/cuda/Sort.cu, segmented_sort_pairs; cub,
+// DeviceSegmentedRadixSort).
 int64_t sampler_bytes(const Design& design) {
-  return design.model.vocab * (dtype_bytes(design.workload.dtype) + 4 + 4 + 8 + 4);
+  constexpr int64_t kFloat = 4, kIndex = 8;
+  return design.model.vocab * (dtype_bytes(design.workload.dtype) + kFloat + 2 * (kFloat + kIndex) + kIndex);
 }
+
+// Memory outside of PyTorch that the first steps of vLLM add on one accelerator: loaded kernels and handles
+// of libraries (non-torch memory of 0.13 to 0.14 GiB in seven logs of H100: llm-d/llm-d-benchmark @4f4d449,
+// config_explorer/empirical-vllm-memory-results.md).
+constexpr int64_t kVllmModules = 133 << 20;
 
 // The largest batch that SGLang records as a graph (server_args.py, _handle_gpu_memory_settings).
 int64_t sglang_graph_sequences(int64_t mib, int64_t tp) {
@@ -244,7 +254,13 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
     const auto bytes = [&](MemoryCategory category) { return memory.at_peak[static_cast<size_t>(category)]; };
     of.states = bytes(MemoryCategory::Parameters);
     of.runtime = memory.in_use - memory.reserved;
+    if (settings.engine == EngineKind::Vllm) of.runtime += kVllmModules - context_bytes();
     of.activations = memory.allocated - of.states - bytes(MemoryCategory::KvCache);
+    // Layers without experts come first.
+    const int64_t dense = s == 0 ? design.model.dense_layers : 0;
+    if (settings.engine == EngineKind::Vllm)
+      of.states += vllm_padding_bytes(design, *report->accelerator, settings.mxfp4_use_marlin,
+                                      std::max<int64_t>(0, report->stages[s].layers - dense));
     if (report->stages[s].last) of.activations = std::max(of.activations, sampled * sampler_bytes(design));
     divide(memory_of(*report->accelerator, settings), design, settings, of);
     describe(std::get<0>(storage), s, design, settings, of);

@@ -1,6 +1,10 @@
 // The KV cache that an engine allocates at its start: the memory that it may use, less everything else that
 // it has measured in a run with the largest step (vLLM, v1/worker/gpu_worker.py, determine_available_memory).
 //
+// vLLM counts memory from the start of a worker on, when the CUDA context is there (V1: init_device takes the
+// first snapshot, memory_profiling counts what is added to it). So the context is not part of its share.
+// Estimates of graphs, which vLLM subtracts since 0.21, are not modelled.
+//
 // The largest step reads `max_num_batched_tokens` tokens in `max_num_seqs` prompts and samples once for each.
 // That of TensorRT-LLM is one prompt.
 // SGLang gives weights and cache a share of the memory that the runtime leaves, and activations the rest
@@ -38,16 +42,18 @@ struct CacheSettings {
   EngineKind engine = EngineKind::Vllm;
   bool disable_hybrid_kv_cache_manager = false;  // of vLLM
   int64_t request_states = 1;                    // of SGLang: places for states that a running request needs
+  bool caches_prefixes = true;                   // of SGLang: the radix cache is on
+  bool mxfp4_use_marlin = false;                 // of vLLM
 };
 
 // Bytes of the rank with the fewest tokens.
 struct CacheCapacity {
-  int64_t usable = 0;          // memory of the accelerator times the share; of TensorRT-LLM all memory
-  int64_t states = 0;          // weights
-  int64_t activations = 0;     // peak of the largest step without its cache, or of its sampler
-  int64_t runtime = 0;         // CUDA context and communicators, outside of PyTorch's allocator
-  int64_t cache = 0;           // what is left; of TensorRT-LLM the share of it
-  int64_t token_bytes = 0;     // cache of a token in the layers that store every token
+  int64_t usable = 0;       // memory of the accelerator times the share; of TensorRT-LLM all memory
+  int64_t states = 0;       // weights, with the padding of the engine (padded_weights.h)
+  int64_t activations = 0;  // peak of the largest step without its cache, or of its sampler
+  int64_t runtime = 0;      // outside of PyTorch's allocator: communicators, and the CUDA context except vLLM
+  int64_t cache = 0;        // what is left; of TensorRT-LLM the share of it
+  int64_t token_bytes = 0;  // cache of a token in the layers that store every token
   int64_t sequence_bytes = 0;  // states and full windows of a sequence
   CacheLayout layout;          // of the blocks
   int64_t row_tokens = 0;      // tokens of a row of blocks: block_size, unless layers store in different ways

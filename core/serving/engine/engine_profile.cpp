@@ -38,8 +38,29 @@ EngineProfile read_entry(const JsonFile& file, const json& entry) {
   return out;
 }
 
+KvConnector read_connector(const JsonFile& file, const json& entry) {
+  file.only(entry, {"connector", "version", "transfer_us", "descriptor_us", "source"});
+  KvConnector out;
+  out.connector = file.text(entry, "connector");
+  out.version = file.text_or(entry, "version", "");
+  out.source = file.text(entry, "source");
+  out.transfer_seconds = number_or_zero(file, entry, "transfer_us") * 1e-6;
+  out.descriptor_seconds = number_or_zero(file, entry, "descriptor_us") * 1e-6;
+  return out;
+}
+
+// Replaces the first entry that is the same, or adds one.
+template <class Entry, class Same>
+void put(std::vector<Entry>& all, Entry entry, const Same& same) {
+  const auto earlier = std::find_if(all.begin(), all.end(), same);
+  if (earlier == all.end())
+    all.push_back(std::move(entry));
+  else
+    *earlier = std::move(entry);
+}
+
 struct Profiles {
-  std::vector<EngineProfile> all;
+  EngineEntries all;
   std::vector<Problem> problems;
 
   Profiles() {
@@ -48,20 +69,21 @@ struct Profiles {
       if (const auto* problem = std::get_if<Problem>(&text))
         problems.push_back(*problem);
       else
-        for (EngineProfile& profile :
-             read_engine_profiles(std::get<std::string>(text), path.string(), problems))
-          put(std::move(profile));
+        add(read_engine_entries(std::get<std::string>(text), path.string(), problems));
     }
   }
 
-  void put(EngineProfile profile) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const EngineProfile& p) {
-      return p.engine == profile.engine && p.family == profile.family;
-    });
-    if (same == all.end())
-      all.push_back(std::move(profile));
-    else
-      *same = std::move(profile);
+  void add(EngineEntries entries) {
+    for (EngineProfile& of : entries.engines) {
+      const auto same = [engine = of.engine, family = of.family](const EngineProfile& p) {
+        return p.engine == engine && p.family == family;
+      };
+      put(all.engines, std::move(of), same);
+    }
+    for (KvConnector& of : entries.connectors) {
+      const auto same = [name = of.connector](const KvConnector& c) { return c.connector == name; };
+      put(all.connectors, std::move(of), same);
+    }
   }
 };
 
@@ -72,9 +94,9 @@ const Profiles& profiles() {
 
 }  // namespace
 
-std::vector<EngineProfile> read_engine_profiles(const std::string& text, const std::string& name,
-                                                std::vector<Problem>& problems) {
-  std::vector<EngineProfile> out;
+EngineEntries read_engine_entries(const std::string& text, const std::string& name,
+                                  std::vector<Problem>& problems) {
+  EngineEntries out;
   const auto guarded = [&](const auto& read) {
     try {
       read();
@@ -85,9 +107,12 @@ std::vector<EngineProfile> read_engine_profiles(const std::string& text, const s
   };
   guarded([&] {
     const JsonFile file(text, name);
-    file.only(file.root(), {"note", "engines"});
+    file.only(file.root(), {"note", "engines", "kv_connectors"});
     for (const json& entry : file.array(file.root(), "engines"))
-      guarded([&] { out.push_back(read_entry(file, entry)); });
+      guarded([&] { out.engines.push_back(read_entry(file, entry)); });
+    if (!file.root().contains("kv_connectors")) return;
+    for (const json& entry : file.array(file.root(), "kv_connectors"))
+      guarded([&] { out.connectors.push_back(read_connector(file, entry)); });
   });
   return out;
 }
@@ -101,7 +126,15 @@ EngineProfile engine_profile(std::string_view engine, std::string_view family) {
   return out;
 }
 
-const std::vector<EngineProfile>& engine_profiles() { return profiles().all; }
+KvConnector kv_connector(std::string_view connector) {
+  for (const KvConnector& of : profiles().all.connectors)
+    if (of.connector == connector) return of;
+  KvConnector out;
+  out.connector = connector;
+  return out;
+}
+
+const std::vector<EngineProfile>& engine_profiles() { return profiles().all.engines; }
 
 const std::vector<Problem>& engine_profile_problems() { return profiles().problems; }
 

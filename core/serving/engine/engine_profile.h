@@ -7,8 +7,12 @@
 //       "version": text,                       of the measured engines
 //       "step_ms", "sequence_us", "launch_us", "request_ms", "prompt_us": numbers; default 0
 //       "sync_sequence_us": number; default sequence_us
+//       "source": text}],
+//    "kv_connectors": [                         may be missing
+//      {"connector": "nixl", "version": text,
+//       "transfer_us", "descriptor_us": numbers; default 0
 //       "source": text}]}
-// A later entry replaces an earlier one of the same engine and family.
+// A later entry replaces an earlier one of the same engine and family, or of the same connector.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +50,29 @@ struct EngineProfile {
   int64_t padded(int64_t tokens) const;
 };
 
+// What a connector adds to the network when it sends a KV cache from a prefill to a decode replica.
+struct KvConnector {
+  std::string connector, version;  // "nixl"
+  std::string source;              // of the seconds
+  double transfer_seconds = 0;     // of every transfer
+  // Of every descriptor. A rank posts one for each block of each layer, one after another, before it waits
+  // for the bytes (NIXL's telemetry: xferDuration is postDuration and the rest of the transfer).
+  double descriptor_seconds = 0;
+};
+
+// The entries of a file.
+struct EngineEntries {
+  std::vector<EngineProfile> engines;
+  std::vector<KvConnector> connectors;
+};
+
 // The profile of an engine on an accelerator of this family. Seconds are 0 where the files have no entry.
 EngineProfile engine_profile(std::string_view engine, std::string_view family);
+// The connector of this name. Seconds are 0 where the files have no entry.
+KvConnector kv_connector(std::string_view connector);
 // Entries of one text. name: the name of the file in messages. Entries with a mistake are left out.
-std::vector<EngineProfile> read_engine_profiles(const std::string& text, const std::string& name,
-                                                std::vector<Problem>& problems);
+EngineEntries read_engine_entries(const std::string& text, const std::string& name,
+                                  std::vector<Problem>& problems);
 const std::vector<EngineProfile>& engine_profiles();
 // Mistakes in the files.
 const std::vector<Problem>& engine_profile_problems();

@@ -127,6 +127,7 @@ struct EngineSettings {
   // Share of the blocks that stays free when a waiting request starts. Ignored while nothing runs.
   double watermark = 0;
   bool disable_hybrid_kv_cache_manager = false;  // layers with a window store all tokens
+  bool mxfp4_use_marlin = false;  // kernels of experts in MXFP4; decides on the size of the cache
   // The next step is scheduled while the previous one runs.
   bool async_scheduling = true;
   SglangSettings sglang;

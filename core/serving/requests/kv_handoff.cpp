@@ -77,8 +77,10 @@ void KvHandoff::proceed(int32_t request, double now) {
     p.transferring = true;
     records_[static_cast<size_t>(request)].transfer_begin = now;
     const double bytes = static_cast<double>(*p.tokens) * setup_.token_bytes + setup_.sequence_bytes;
+    const int64_t blocks = (*p.tokens + setup_.block_tokens - 1) / setup_.block_tokens;
     transfers_.start(now, request, prefill_->replica_of(request),
-                     decode_->replica_of(request) - first_decode_, bytes);
+                     decode_->replica_of(request) - first_decode_, bytes,
+                     static_cast<double>(blocks) * setup_.block_seconds);
   } else if (!p.submitted) {
     submit(request, now);
   }

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace shardscape {
 
 KvTransfers::KvTransfers(const KvLink& link, int32_t senders, int32_t receivers)
     : link_(link), senders_(static_cast<size_t>(senders)), ports_(static_cast<size_t>(senders + receivers)) {}
 
-void KvTransfers::start(double now, int32_t request, int32_t sender, int32_t receiver, double bytes) {
+void KvTransfers::start(double now, int32_t request, int32_t sender, int32_t receiver, double bytes,
+                        double extra) {
   if (bytes <= 0 || (link_.send_rate == 0 && link_.receive_rate == 0)) {
-    arriving_.push({now + link_.latency, request});
+    arriving_.push({now + link_.latency + extra, request});
     return;
   }
   advance(now);
-  flows_.push_back({request, sender, receiver, bytes, 0});
+  flows_.push_back({request, sender, receiver, bytes, 0, extra});
   divide();
 }
 
@@ -31,14 +33,14 @@ std::optional<int32_t> KvTransfers::run() {
   if (arriving_.time() <= next_) return arriving_.pop().second;
   // The flows that end now. The time of the end decides, because bytes are rounded.
   const double end = next_;
-  std::vector<int32_t> ended;
+  std::vector<std::pair<double, int32_t>> ended;  // with their extra seconds
   std::erase_if(flows_, [&](const Flow& flow) {
     const bool ends = now_ + flow.bytes / flow.rate <= end;
-    if (ends) ended.push_back(flow.request);
+    if (ends) ended.emplace_back(flow.extra, flow.request);
     return ends;
   });
   advance(end);
-  for (const int32_t request : ended) arriving_.push({end + link_.latency, request});
+  for (const auto& [extra, request] : ended) arriving_.push({end + link_.latency + extra, request});
   divide();
   return std::nullopt;
 }

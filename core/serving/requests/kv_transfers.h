@@ -17,8 +17,9 @@ namespace shardscape {
 class KvTransfers {
  public:
   KvTransfers(const KvLink& link, int32_t senders, int32_t receivers);
-  // sender, receiver: numbers from 0. bytes >= 0.
-  void start(double now, int32_t request, int32_t sender, int32_t receiver, double bytes);
+  // sender, receiver: numbers from 0. bytes >= 0. extra: seconds that the transfer takes on top, without the
+  // ports.
+  void start(double now, int32_t request, int32_t sender, int32_t receiver, double bytes, double extra = 0);
   void cancel(double now, int32_t request);
   double time() const;           // of the next event; Engine::kIdle: none
   std::optional<int32_t> run();  // the next event: the request whose transfer ends, or nothing
@@ -28,6 +29,7 @@ class KvTransfers {
     int32_t request = 0, sender = 0, receiver = 0;
     double bytes = 0;  // left at `now_`
     double rate = 0;
+    double extra = 0;
   };
   void advance(double now);
   void divide();

@@ -65,6 +65,8 @@ struct Disaggregation {
   HandoffOrder order = HandoffOrder::SourceFirst;
   KvLink link;
   double token_bytes = 0, sequence_bytes = 0;  // of a transfer
+  double block_seconds = 0;  // that the connector needs for each block of a transfer, before its bytes
+  int64_t block_tokens = 1;
 };
 
 // A replica fails with all replicas that step together with it. Steps in flight still deliver their tokens.

@@ -18,7 +18,9 @@ CacheSettings cache_settings(const ServiceSpec& spec) {
           0,
           engine.engine,
           engine.disable_hybrid_kv_cache_manager,
-          request_states(engine.sglang)};
+          request_states(engine.sglang),
+          caches_prefixes(engine),
+          engine.mxfp4_use_marlin};
 }
 
 // The tiers of an engine's cache, in blocks of the cache. Engines but TensorRT-LLM copy what the device holds

@@ -51,6 +51,24 @@ HandoffOrder handoff_order(const ServiceSpec& spec) {
                                                   : HandoffOrder::SourceFirst;
 }
 
+// vLLM's documents start with NixlConnector; disaggregation_transfer_backend of SGLang is mooncake by default
+// (server_args.py).
+KvConnector connector_of(const ServiceSpec& spec) {
+  KvConnectorChoice choice = spec.fleet.kv_connector;
+  if (choice == KvConnectorChoice::Engine) switch (spec.engine.engine) {
+      case EngineKind::Vllm: choice = KvConnectorChoice::Nixl; break;
+      case EngineKind::Sglang: choice = KvConnectorChoice::Mooncake; break;
+      case EngineKind::Trtllm: choice = KvConnectorChoice::Network; break;
+    }
+  switch (choice) {
+    case KvConnectorChoice::Engine:
+    case KvConnectorChoice::Network: break;
+    case KvConnectorChoice::Mooncake: return kv_connector("mooncake");
+    case KvConnectorChoice::Nixl: return kv_connector("nixl");
+  }
+  return {};
+}
+
 // Adds the replicas that compute prompts. The pool of the decode replicas is there.
 std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec, StepClock& clock,
                                    const std::shared_ptr<PlanCache>& cache, const PrefillEngine& engine,
@@ -80,6 +98,12 @@ std::optional<Problem> add_prefill(const Design& design, const ServiceSpec& spec
   d.token_bytes = ranks * static_cast<double>(std::get<0>(capacity).token_bytes);
   d.sequence_bytes = ranks * static_cast<double>(std::get<0>(capacity).sequence_bytes);
   d.link = kv_link(of, design);
+  const KvConnector connector = connector_of(spec);
+  d.link.latency += connector.transfer_seconds;
+  // A rank of a decode replica has the layers of its stage.
+  const int64_t pp = std::max<int64_t>(1, design.parallel.pp), layers = (design.model.layers + pp - 1) / pp;
+  d.block_seconds = static_cast<double>(layers) * connector.descriptor_seconds;
+  d.block_tokens = std::max<int64_t>(1, decode.cache.row_tokens);
   d.order = handoff_order(spec);
   fleet.pools.insert(fleet.pools.begin(), std::get<0>(std::move(pool)));
   d.prefill = fleet.pools.front().engine;

@@ -114,6 +114,7 @@ constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZA
 constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
 constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram"};
 constexpr const char* kHandoffs[] = {"engine", "source-first", "destination-first"};
+constexpr const char* kConnectors[] = {"engine", "network", "mooncake", "nixl"};
 constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
 
 template <auto member, const auto& names>
@@ -248,6 +249,12 @@ std::vector<ServiceSetting> vllm_settings() {
           on_off<MEMBER(engine.disable_hybrid_kv_cache_manager)>(
               "disable_hybrid_kv_cache_manager", "No hybrid cache", kGroup,
               "Layers with a window store all tokens, as other layers do (vLLM)."),
+          on_off<MEMBER(engine.mxfp4_use_marlin)>(
+              "mxfp4_use_marlin", "Marlin for MXFP4", kGroup,
+              "Marlin kernels multiply experts in MXFP4, with more padding of their weights than Triton's, "
+              "so less "
+              "memory is left for the cache (vLLM: VLLM_MXFP4_USE_MARLIN, and servers without Triton's "
+              "kernels)."),
           on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
                                                   "The engine schedules a step while the previous one runs "
                                                   "(vLLM)."),
@@ -470,6 +477,12 @@ std::vector<ServiceSetting> pool_settings() {
           "Who takes blocks for a prompt first. source-first: the prompt is computed, then a decode replica "
           "takes blocks (vLLM, TensorRT-LLM). destination-first: the prompt waits until a decode replica has "
           "taken blocks (SGLang). engine: as the engine does."),
+      choice<MEMBER(fleet.kv_connector), kConnectors>(
+          "kv_connector", "KV connector", kFleet,
+          "What sends caches to the decode replicas, and its time on top of the network: mooncake per "
+          "transfer, nixl per block of each layer. network: no time of its own. engine: nixl (vLLM), "
+          "mooncake "
+          "(SGLang), network (TensorRT-LLM, of which no figures are known)."),
       whole<MEMBER(fleet.least_replicas)>(
           "least_replicas", "Least replicas", kFleet,
           "The number of replicas follows the load, from this number up to the replicas; with prefill "

@@ -43,6 +43,10 @@ struct RequestSource {
 // Who takes cache blocks for a prompt first (HandoffOrder); Engine: as the engine does.
 enum class HandoffChoice : uint8_t { Engine, SourceFirst, DestinationFirst };
 
+// What sends caches from prefill to decode replicas (KvConnector); Engine: as the engine does. Network: the
+// connector adds nothing to the network.
+enum class KvConnectorChoice : uint8_t { Engine, Network, Mooncake, Nixl };
+
 // Replicas beyond a fixed number of equal ones (requests/request_simulation.h).
 struct FleetSpec {
   int64_t prefill_replicas = 0;     // that compute prompts only; 0: every replica does both
@@ -50,6 +54,7 @@ struct FleetSpec {
   std::string prefill_design;       // file (design/document.h); empty: the design of the decode replicas
   int64_t prefill_step_tokens = 0;  // most tokens of their steps; 0: as the decode replicas
   HandoffChoice kv_handoff = HandoffChoice::Engine;
+  KvConnectorChoice kv_connector = KvConnectorChoice::Engine;
   int64_t least_replicas = 0;        // 0: the number of replicas is fixed
   double requests_per_replica = 32;  // that the number of replicas follows
   double start_seconds = 60, cool_down_seconds = 300;

@@ -56,7 +56,7 @@ bool applies(const FleetSpec& fleet, std::string_view id) {
   const bool scales_prefill = id == "least_prefill_replicas" || id == "requests_per_prefill_replica" ||
                               id == "prefill_start_seconds" || id == "prefill_cool_down_seconds";
   if (scales_prefill) return fleet.least_prefill_replicas > 0;
-  if (id == "kv_handoff" || id == "decode_replicas" || id.starts_with("prefill_"))
+  if (id == "kv_handoff" || id == "kv_connector" || id == "decode_replicas" || id.starts_with("prefill_"))
     return fleet.prefill_replicas > 0;
   const bool scales = id == "least_replicas" || id == "requests_per_replica" || id == "start_seconds" ||
                       id == "cool_down_seconds";

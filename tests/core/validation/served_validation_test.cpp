@@ -7,6 +7,7 @@
 
 #include "serving/requests/speculation.h"
 #include "serving/service/service.h"
+#include "validation/inferencex_recipes.h"
 #include "validation/rank_correlation.h"
 #include "validation/served_validation.h"
 #include "validation/validation.h"
@@ -202,7 +203,7 @@ class ServedValidationTest : public QObject {
     QCOMPARE(figure(set.rows[0], "tpot_p50"), 0.0);
     QCOMPARE(figure(set.rows[0], "throughput"), 160.0);  // of 8 GPUs
     QCOMPARE(figure(set.rows[0], "itl"), 0.0);           // gaps between chunks of ten tokens
-    says(set.rows[2], "separate machines");
+    says(set.rows[2], "the degrees do not give the GPUs of a worker");
   }
 
   // Each engine has its own scheduler, with the settings of InferenceX's scripts. SGLang on B200 looks for
@@ -279,6 +280,38 @@ class ServedValidationTest : public QObject {
       return set.rows[i].serving->spec.engine.speculation.acceptance.front();
     };
     QCOMPARE(rate(5), (rate(0) + rate(1)) / 2);
+    // Rows without an own acceptance have that of the model's report, in a cell of their own.
+    for (const size_t i : {size_t{0}, size_t{2}, size_t{5}})
+      QCOMPARE(set.rows[i].serving->cell.precision, i == 2 ? std::string("fp8") + kAssumedAcceptance : "fp8");
+  }
+
+  // A server that preempts nothing is no row, unless the simulation preempts. 3,000 blocks hold all prompts,
+  // but not their answers.
+  void preemptions_are_counted() {
+    const auto sweep = [](const char* count) {
+      return std::string(R"({"run": "r", "concurrency": 32, "budget_requests_per_slot": 1, "repeat": 1,
+        "requests": 32, "ttft_ms": {"mean": 300}, "num_speculative_tokens": null, "server": )") +
+             count + "}";
+    };
+    MeasuredSet set = read_rows(sweep(R"({"preemptions": 0.0})") + "," + sweep(R"({"preemptions": 2})") +
+                                    "," + sweep("null") + "," + sweep(R"({"preemptions": 0})"),
+                                R"("setup": {"gpu": "H200 SXM", "model": "openai/gpt-oss-120b", "tp": 1}, )");
+    for (const size_t i : {1, 3}) {
+      ServiceSpec& spec = set.rows[i].serving->spec;
+      spec.engine.num_gpu_blocks = 3000;
+      spec.source.input_len = 1000;
+      spec.source.output_len = 4000;
+    }
+    const Validation v = validate_set(set, {});
+    const ValidatedMetric& m = metric_of(v, "preemptions");
+    QCOMPARE(m.unmapped.size(), size_t{2});
+    QCOMPARE(m.unmapped[0].second, std::string("no preemption, neither measured nor simulated"));
+    QCOMPARE(m.unmapped[1].second, std::string("the row has no preemptions"));
+    QCOMPARE(m.rows.size(), size_t{2});
+    QCOMPARE(m.rows[0].measured, 2.0);
+    QVERIFY(m.rows[0].predicted > 0);
+    QCOMPARE(m.rows[1].error_percent(), 100.0);
+    QCOMPARE(figure_text(m, 129), std::string("129"));
   }
 
   // vLLM's log gives the acceptance of each position. The simulated drafts yield as many tokens per step.
@@ -330,7 +363,7 @@ class ServedValidationTest : public QObject {
     QCOMPARE(s.num_speculative_tokens, int64_t{2});  // and the last sampled token
     QVERIFY(std::abs(s.acceptance[0] - rate_of_length(2.18, 2)) < 1e-9);
     says(set.rows[2], "without its acceptance");
-    says(set.rows[3], "no measured decode");
+    says(set.rows[3], "prompts alone");
     const auto predictions = predict_serving(set);
     QVERIFY2(predictions[0].problem.empty(), predictions[0].problem.c_str());
     QVERIFY2(predictions[1].problem.empty(), predictions[1].problem.c_str());

@@ -166,17 +166,30 @@ class EngineClockTest : public QObject {
     QCOMPARE(engine_profile("vllm", "tpu").step_seconds, 0.0);
     QCOMPARE(engine_profile("none", "hopper").launch_seconds, 0.0);
   }
+  void connectors_have_times() {
+    for (const char* name : {"mooncake", "nixl"}) {
+      const KvConnector connector = kv_connector(name);
+      QVERIFY2(connector.transfer_seconds + connector.descriptor_seconds > 0, name);
+      QVERIFY2(!connector.source.empty() && !connector.version.empty(), name);
+    }
+    QCOMPARE(kv_connector("none").transfer_seconds, 0.0);
+  }
   void mistakes_in_entries_are_named() {
     std::vector<Problem> problems;
-    const auto read = read_engine_profiles(
+    const auto read = read_engine_entries(
         "{\"engines\": [\n{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", "
         "\"step_ms\": -1},\n{\"engine\": \"a\", \"family\": \"b\"},\n"
         "{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", \"step\": 1},\n"
-        "{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", \"step_ms\": 2}]}",
+        "{\"engine\": \"a\", \"family\": \"b\", \"source\": \"c\", \"step_ms\": 2}],\n"
+        "\"kv_connectors\": [{\"connector\": \"d\", \"source\": \"c\", \"descriptor_us\": -2},\n"
+        "{\"connector\": \"d\", \"source\": \"c\", \"transfer_us\": 5}]}",
         "mine.json", problems);
-    QCOMPARE(read.size(), size_t{1});
-    QCOMPARE(read.front().step_seconds, 2e-3);
-    QCOMPARE(problems.size(), size_t{3});
+    QCOMPARE(read.engines.size(), size_t{1});
+    QCOMPARE(read.engines.front().step_seconds, 2e-3);
+    QCOMPARE(read.connectors.size(), size_t{1});
+    QCOMPARE(read.connectors.front().transfer_seconds, 5e-6);
+    QCOMPARE(problems.size(), size_t{4});
+    QVERIFY(problems[3].what.find("-2 is not a time") != std::string::npos);
     QVERIFY(problems[0].what.find("-1 is not a time") != std::string::npos);
     QVERIFY(problems[2].what.find("\"step\"") != std::string::npos);
   }

@@ -32,6 +32,12 @@ class KvTransfersTest : public QObject {
     QCOMPARE(ends(transfers), (std::map<int32_t, double>{{7, 1 + 4 + 0.25}}));
     transfers.start(10, 8, 0, 0, 0);
     QCOMPARE(ends(transfers), (std::map<int32_t, double>{{8, 10.25}}));
+    // A connector's time comes on top, and keeps no port busy.
+    transfers.start(20, 1, 0, 0, 50, 0.5);
+    transfers.start(21, 2, 0, 0, 50);
+    QCOMPARE(ends(transfers), (std::map<int32_t, double>{{1, 21.75}, {2, 22.25}}));
+    transfers.start(30, 8, 0, 0, 0, 0.5);
+    QCOMPARE(ends(transfers), (std::map<int32_t, double>{{8, 30.75}}));
     KvTransfers endless({0, 0, 0.5}, 1, 1);
     endless.start(1, 7, 0, 0, 1e12);
     QCOMPARE(ends(endless), (std::map<int32_t, double>{{7, 1.5}}));
