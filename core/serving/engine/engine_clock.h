@@ -10,9 +10,12 @@
 //   tokens of the same size, a token of a prompt as in a prompt of that size.
 // - Attention of generated tokens: a grid of sequences and mean contexts. The bytes that it reads are their
 //   product, for which the bilinear interpolation is exact.
-// - Attention of a chunk of q tokens after c others: the attention of a prompt of c + q tokens less that of a
-//   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
-//   kernel computes all chunks of a step.
+// - Chunk of q tokens after c others: a prompt of q tokens after c cached ones (WorkloadSpec::cached_tokens),
+//   which reads the cached keys and values. What its layers take longer than those of a prompt of q tokens
+//   counts with its attention: up projections of cached latents, gathers of cached keys over cp. A grid of
+//   chunks and contexts; seconds per token are interpolated, which is exact for products of both. One kernel
+//   computes all chunks of a step, so its constant part counts once. Where a step cannot begin after cached
+//   tokens (no_cached_tokens), a chunk has the attention of a prompt of c + q tokens less that of c tokens.
 //
 // Speculative decoding: a step verifies all draft tokens in one forward. Kernels other than attention run on
 // all tokens, and the head on each of them. Attention reads the cache of a sequence once for all its queries:
@@ -67,10 +70,11 @@ class EngineClock final : public StepClock {
   using Parts = std::vector<double>;  // of all stages, and of each stage
   EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache);
   std::optional<Problem> check();
-  // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens. Its
-  // attention has the heads of so many queries of a sequence.
-  Design step_design(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
-  ForwardSeconds forward(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
+  // One microbatch on every replica: sequences of `context` tokens whose attention has the heads of so many
+  // queries of a sequence, or one prompt after cached tokens.
+  Design decode_step(int64_t sequences, int64_t context, int64_t queries = 1) const;
+  ForwardSeconds decode_forward(int64_t sequences, int64_t context, int64_t queries = 1) const;
+  ForwardSeconds prompt_forward(int64_t tokens, int64_t cached = 0) const;
 
   // At a point of a ladder; computed once.
   struct TokenCost {
@@ -79,13 +83,16 @@ class EngineClock final : public StepClock {
   };
   const TokenCost& token_cost(Mode mode, int64_t tokens);
   double decode_attention(int64_t sequences, int64_t context, int64_t queries, size_t part);
-  double prompt_attention(int64_t tokens, size_t part);
+  // context: of cached tokens before a chunk, a power of two like its tokens; 0: none.
+  double chunk_cost(int64_t tokens, int64_t context, size_t part);
+  double prompt_attention(int64_t tokens, size_t part) { return chunk_cost(tokens, 0, part); }
   // Between the points.
   double token_seconds(Mode mode, int64_t tokens, size_t part);
   double head_seconds(int64_t sequences, size_t part);
   double decode_attention_seconds(int64_t sequences, int64_t contexts, int64_t queries, size_t part);
   double verification_attention_seconds(const StepBatch& batch, size_t part);
   double prompt_attention_seconds(int64_t tokens, size_t part);
+  double chunk_seconds(const PrefillChunk& chunk, size_t part);
   // Of the draft module. verified: seconds of the step in all stages without the head; tokens: of the step.
   double draft_seconds(const StepBatch& batch, int64_t tokens, double verified);
   ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
@@ -98,7 +105,9 @@ class EngineClock final : public StepClock {
   Machine machine_;
   std::map<int64_t, TokenCost> tokens_[2];                                   // of prefill and of decode
   std::map<std::tuple<int64_t, int64_t, int64_t>, Parts> decode_attention_;  // sequences, context, queries
-  std::map<int64_t, Parts> prompt_attention_;
+  bool reads_cached_tokens_ = false;  // a step may begin after cached tokens
+  // Of chunks, by the binary logarithms of tokens and of cached tokens (0: none); empty: not computed yet.
+  std::vector<Parts> chunks_;
 };
 
 }  // namespace shardscape
