@@ -24,6 +24,7 @@
 
 #include "base/plan_cache.h"
 #include "design/design.h"
+#include "serving/engine/draft.h"
 #include "serving/requests/cache_layout.h"
 #include "serving/requests/engine_settings.h"
 
@@ -37,12 +38,13 @@ struct CacheSettings {
   EngineKind engine = EngineKind::Vllm;
   bool disable_hybrid_kv_cache_manager = false;  // of vLLM
   bool caches_prefixes = true;                   // of SGLang: the radix cache is on
+  Draft draft = {};                              // its weights and its cache are on the last stage
 };
 
 // Bytes of the rank with the fewest tokens.
 struct CacheCapacity {
   int64_t usable = 0;          // memory of the accelerator times the share; of TensorRT-LLM all memory
-  int64_t states = 0;          // weights
+  int64_t states = 0;          // weights, those of a draft included
   int64_t activations = 0;     // peak of the largest step without its cache, or of its sampler
   int64_t runtime = 0;         // CUDA context and communicators, outside of PyTorch's allocator
   int64_t cache = 0;           // what is left; of TensorRT-LLM the share of it

@@ -51,6 +51,17 @@ Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, con
                                                        std::shared_ptr<PlanCache> cache) {
   std::unique_ptr<EngineClock> out(new EngineClock(design, profile, std::move(cache)));
   if (std::optional<Problem> problem = out->check()) return *std::move(problem);
+  if (profile.draft.design) {
+    EngineProfile passes;
+    passes.draft_tokens = profile.draft_tokens;
+    passes.captured = profile.captured;
+    auto draft = make(*profile.draft.design, passes, out->cache_);
+    if (auto* problem = std::get_if<Problem>(&draft)) {
+      problem->what = "of the draft: " + problem->what;
+      return *std::move(problem);
+    }
+    out->draft_ = std::get<0>(std::move(draft));
+  }
   return out;
 }
 
@@ -164,25 +175,42 @@ double EngineClock::verification_attention_seconds(const StepBatch& batch, size_
   return between(one, all, static_cast<double>(batch.draft_tokens) / static_cast<double>(most));
 }
 
+double EngineClock::pass_seconds(const StepBatch& batch) {
+  const ForwardSeconds::Stage of = kernel_seconds(batch, kAllStages);
+  return of.tokens + of.attention;
+}
+
 double EngineClock::draft_seconds(const StepBatch& batch, int64_t tokens, double verified) {
   const int64_t sequences = batch.sampled;
-  if (!profile_.draft_module || sequences == 0) return 0;
-  const auto layers = static_cast<double>(design_.model.layers),
-             passes = static_cast<double>(profile_.draft_tokens);
-  const DType type = design_.workload.dtype;
-  const auto joined = [&](int64_t rows) {
-    return matmul_seconds(machine_, {1, rows, design_.model.hidden, 2 * design_.model.hidden, type, type});
-  };
+  if (profile_.draft.kind == DraftKind::None || sequences == 0) return 0;
+  const auto passes = static_cast<double>(profile_.draft_tokens);
   int64_t contexts = batch.decode_context;
   for (const PrefillChunk& chunk : batch.chunks) contexts += chunk.context + chunk.tokens;
   const int64_t all = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
-  contexts = contexts * sequences / all;
-  const double first = verified / layers + joined(tokens);
-  const double further = (token_seconds(Mode::Decode, profile_.padded(sequences), kAllStages) +
-                          decode_attention_seconds(sequences, contexts, 1, kAllStages)) /
-                             layers +
-                         joined(sequences);
-  return first + (passes - 1) * further + passes * head_seconds(sequences, kAllStages);
+  const StepBatch one{sequences, contexts * sequences / all, {}, sequences};
+  double first = 0, further = 0, head = 0;
+  if (draft_) {
+    first = draft_->pass_seconds(batch);
+    further = draft_->pass_seconds(one);
+    head = draft_->head_seconds(sequences, kAllStages);
+  } else {
+    const auto layers = static_cast<double>(design_.model.layers);
+    first = verified / layers;
+    further = (token_seconds(Mode::Decode, profile_.padded(sequences), kAllStages) +
+               decode_attention_seconds(sequences, one.decode_context, 1, kAllStages)) /
+              layers;
+    head = head_seconds(sequences, kAllStages);
+  }
+  if (profile_.draft.kind == DraftKind::Eagle) {
+    const DType type = design_.workload.dtype;
+    const int64_t hidden = draft_ ? draft_->design_.model.hidden : design_.model.hidden;
+    const auto joined = [&](int64_t rows) {
+      return matmul_seconds(machine_, {1, rows, hidden, 2 * design_.model.hidden, type, type});
+    };
+    first += joined(tokens);
+    further += joined(sequences);
+  }
+  return first + (passes - 1) * further + passes * head;
 }
 
 double EngineClock::chunk_cost(int64_t tokens, int64_t context, size_t part) {

@@ -20,11 +20,12 @@
 // Speculative decoding: a step verifies all draft tokens in one forward. Kernels other than attention run on
 // all tokens, and the head on each of them. Attention reads the cache of a sequence once for all its queries:
 // 1 + k queries of H heads cost as much as one query of (1 + k) H heads with the same KV heads. The draft
-// module runs k passes (vLLM, v1/spec_decode/eagle.py, propose): the first on all tokens of the step, the
-// others on one token of each sequence that samples. A pass is a layer of the model, the product that joins
-// the embedding with the hidden state (2 D x D, on every rank), and the head (EAGLE: Li et al., ICML 2024,
-// section 3.1; MTP: DeepSeek-V3, arXiv 2412.19437, section 2.2). A layer costs the mean of the layers of the
-// model. The module belongs to the last stage of a pipeline.
+// runs k passes (vLLM, v1/spec_decode/eagle.py, propose): the first on all tokens of the step, the others on
+// one token of each sequence that samples; each computes the head for these sequences. A pass is a forward of
+// the design of the draft (draft.h), put together as a step is. An EAGLE layer also has the product that
+// joins the embedding with the hidden state (2 D x D, on every rank; Li et al., ICML 2024, section 3.1);
+// without a design it costs the mean of the layers of the model, and the head of the model. The draft belongs
+// to the last stage of a pipeline.
 //
 // Pipeline: the seconds of a step are those of all stages and of the messages between them. The slowest stage
 // is put together from the same designs; messages overlap with the work of a stage.
@@ -93,7 +94,10 @@ class EngineClock final : public StepClock {
   double verification_attention_seconds(const StepBatch& batch, size_t part);
   double prompt_attention_seconds(int64_t tokens, size_t part);
   double chunk_seconds(const PrefillChunk& chunk, size_t part);
-  // Of the draft module. verified: seconds of the step in all stages without the head; tokens: of the step.
+  // Of a pass of this clock's design as a draft, without its head.
+  double pass_seconds(const StepBatch& batch);
+  // Of all passes of the draft. verified: seconds of the step in all stages without the head; tokens: of the
+  // step.
   double draft_seconds(const StepBatch& batch, int64_t tokens, double verified);
   ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
   double part_seconds(const StepBatch& batch, size_t part);
@@ -103,7 +107,8 @@ class EngineClock final : public StepClock {
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
   Machine machine_;
-  std::map<int64_t, TokenCost> tokens_[2];                                   // of prefill and of decode
+  std::unique_ptr<EngineClock> draft_;      // of a pass of the draft; null without a design of the draft
+  std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
   std::map<std::tuple<int64_t, int64_t, int64_t>, Parts> decode_attention_;  // sequences, context, queries
   bool reads_cached_tokens_ = false;  // a step may begin after cached tokens
   // Of chunks, by the binary logarithms of tokens and of cached tokens (0: none); empty: not computed yet.

@@ -56,8 +56,8 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
                                                       std::stop_token stop = {},
                                                       std::shared_ptr<PlanCache> cache = {});
 
-// The host of the engine. With vLLM's scheduler, the host of the engine whose kernel profile the design has
-// (WorkloadSpec::profile), if it has one.
+// The host of the engine, without what computes a draft. With vLLM's scheduler, the host of the engine whose
+// kernel profile the design has (WorkloadSpec::profile), if it has one.
 EngineProfile service_profile(const Design& design, const ServiceSpec& spec);
 // The seconds of the engine's steps. Runs whose engine designs and engine settings are equal may share a
 // clock, one after another.
