@@ -171,7 +171,8 @@ class DraftTest : public QObject {
     QFile file(folder.filePath("config.json"));
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 16384,
-      "intermediate_size": 53248, "num_hidden_layers": 1, "num_attention_heads": 128, "num_key_value_heads": 8,
+      "intermediate_size": 53248, "num_hidden_layers": 1, "num_attention_heads": 128,
+      "num_key_value_heads": 8,
       "vocab_size": 128256, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "hidden_act": "silu",
       "tie_word_embeddings": false})");
     file.close();
