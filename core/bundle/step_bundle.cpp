@@ -71,16 +71,18 @@ class WindowMaker {
   }
 
  private:
-  using Key = std::tuple<Mode, int64_t, int64_t>;  // sequences, and tokens of a prompt or of a context
+  // Sequences, tokens of a prompt or of a context, cached tokens before a prompt.
+  using Key = std::tuple<Mode, int64_t, int64_t, int64_t>;
 
   // Null if the design of the step is invalid; problem_ then has the reason.
-  Forward* forward(Mode mode, int64_t sequences, int64_t tokens) {
+  Forward* forward(Mode mode, int64_t sequences, int64_t tokens, int64_t cached = 0) {
     tokens = multiple(std::max<int64_t>(1, tokens), mode == Mode::Decode ? context_unit_ : prompt_unit_);
-    const auto [at, fresh] = forwards_.try_emplace(Key{mode, sequences, tokens});
+    if (cached > 0) cached = multiple(cached, context_unit_);
+    const auto [at, fresh] = forwards_.try_emplace(Key{mode, sequences, tokens, cached});
     Forward& out = at->second;
     if (fresh) {
       out.report = make_report(mode == Mode::Decode ? decode_design(run_.design, sequences, tokens)
-                                                    : prompt_design(run_.design, sequences, tokens),
+                                                    : prompt_design(run_.design, sequences, tokens, cached),
                                cache_);
       for (const Problem& problem : out.report->problems)
         if (problem.severity == Severity::Error && !problem_) problem_ = problem;
@@ -101,15 +103,20 @@ class WindowMaker {
     for (const auto& [segment, work] : of->attention) sum[segment].add(work, times);
   }
 
-  // Attention of all sequences of a step, by segment. A chunk of q tokens after c others has that of a prompt
-  // of c + q tokens less that of c tokens, as in EngineClock.
+  // Attention of all sequences of a step, by segment. A chunk after cached tokens reads them. Where a step
+  // cannot begin after cached tokens, it has the attention of the prompt so far less that of the cached
+  // tokens, as in EngineClock.
   std::map<std::string, AttentionWork> attention_of(const StepBatch& batch) {
     std::map<std::string, AttentionWork> out;
     if (const int64_t n = batch.decode_sequences; n > 0)
       add(out, forward(Mode::Decode, n, (batch.decode_context + n - 1) / n), 1);
     for (const PrefillChunk& chunk : batch.chunks) {
-      add(out, forward(Mode::Prefill, 1, chunk.context + chunk.tokens), 1);
-      if (chunk.context > 0) add(out, forward(Mode::Prefill, 1, chunk.context), -1);
+      const bool reads = no_cached_tokens(run_.design).empty();
+      add(out,
+          reads ? forward(Mode::Prefill, 1, chunk.tokens, chunk.context)
+                : forward(Mode::Prefill, 1, chunk.context + chunk.tokens),
+          1);
+      if (!reads && chunk.context > 0) add(out, forward(Mode::Prefill, 1, chunk.context), -1);
     }
     return out;
   }

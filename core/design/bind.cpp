@@ -201,13 +201,19 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       {symbol("Vp"), DerivedRule::Align, symbol("V"),
        Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
-  const Symbol reachable = symbol(design.workload.mode == Mode::Decode ? "C" : "S");
-  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), reachable});
+  const bool cached = design.workload.cached_tokens > 0;  // prefill after tokens in the cache
+  const Symbol reachable = symbol(design.workload.mode == Mode::Decode || cached ? "C" : "S");
+  const Expr before_prompt = Expr(symbol("C")) - Expr(symbol("S"));
+  // Wb: cached tokens that the first query of a prompt sees in its window.
+  const auto add_window = [&](Symbol width, Symbol effective, Symbol before) {
+    out.push_back({effective, DerivedRule::Min, width, reachable});
+    if (cached) out.push_back({before, DerivedRule::Min, Expr(width) - Expr(1), before_prompt});
+  };
+  if (design.model.window > 0) add_window(symbol("W"), symbol("We"), symbol("Wb"));
   for (const LayerVariant& kind : kinds_with_sizes(design))
     if (const auto own = kind.sizes.find(size_row(&ModelSpec::window));
         own != kind.sizes.end() && own->second > 0)
-      out.push_back(
-          {layer_symbol("We", kind.name), DerivedRule::Min, layer_symbol("W", kind.name), reachable});
+      add_window(layer_symbol("W", kind.name), layer_symbol("We", kind.name), layer_symbol("Wb", kind.name));
   const auto add_compressed = [&](Symbol ratio, Symbol keys, Symbol picked) {
     out.push_back({keys, DerivedRule::FloorDiv, reachable, Expr(ratio)});
     if (design.model.index_top_k > 0) out.push_back({picked, DerivedRule::Min, symbol("Ki"), Expr(keys)});
@@ -226,19 +232,21 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       out.push_back({symbol("Kt"), DerivedRule::Min, Expr(picks) * Expr(block), Expr(reachable)});
     }
     out.push_back({symbol("Kp"), DerivedRule::Min, picks, m.index_block > 0 ? blocks : reachable});
+    if (cached) out.push_back({symbol("Kb"), DerivedRule::Min, picks, before_prompt});
   }
-  // Chunks of attention: whole chunks in the sequence, or before the decoded token.
-  const Expr before(design.workload.mode == Mode::Decode ? Expr(symbol("C")) - Expr(1) : Expr(symbol("S")));
-  const auto add_chunks = [&](Symbol tokens, Symbol effective, Symbol whole) {
+  // Chunks of attention: whole chunks in the sequence, or before the decoded token. Wp: before a prompt.
+  const Expr before = design.workload.mode == Mode::Decode ? Expr(symbol("C")) - Expr(1) : Expr(reachable);
+  const auto add_chunks = [&](Symbol tokens, Symbol effective, Symbol whole, Symbol before_first) {
     out.push_back({effective, DerivedRule::Min, tokens, reachable});
     out.push_back({whole, DerivedRule::FloorDiv, before, Expr(effective)});
+    if (cached) out.push_back({before_first, DerivedRule::FloorDiv, before_prompt, Expr(effective)});
   };
-  if (design.model.attention_chunk > 0) add_chunks(symbol("Wc"), symbol("Wce"), symbol("Wn"));
+  if (design.model.attention_chunk > 0) add_chunks(symbol("Wc"), symbol("Wce"), symbol("Wn"), symbol("Wp"));
   for (const LayerVariant& kind : kinds_with_sizes(design))
     if (const auto own = kind.sizes.find(size_row(&ModelSpec::attention_chunk));
         own != kind.sizes.end() && own->second > 0)
-      add_chunks(layer_symbol("Wc", kind.name), layer_symbol("Wce", kind.name),
-                 layer_symbol("Wn", kind.name));
+      add_chunks(layer_symbol("Wc", kind.name), layer_symbol("Wce", kind.name), layer_symbol("Wn", kind.name),
+                 layer_symbol("Wp", kind.name));
   if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
   if (design.model.linear_chunk > 0)
     out.push_back({symbol("Qle"), DerivedRule::Min, symbol("Ql"), symbol("S")});

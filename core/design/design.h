@@ -42,6 +42,10 @@ struct WorkloadSpec {
   Mode mode = Mode::Train;
   int64_t seq = 8192, batch = 64, microbatch = 1;
   int64_t context_length = 4096;  // decode: tokens of a sequence that attention sees, including the new token
+  int64_t cached_tokens = 0;      // prefill: tokens of each sequence that the cache holds before the step
+  // Inference: the step is a pass of the model's first module for multi-token prediction, which proposes a
+  // draft token.
+  bool draft_module = false;
   DType kv_cache_dtype = DType::BF16;
   DType ssm_state_dtype = DType::FP32;  // inference: states of mixers and of linear attention
   DType dtype = DType::BF16;            // parameters and activations
@@ -127,6 +131,13 @@ inline bool trains(const Design& design) { return design.workload.mode == Mode::
 // forwards are scheduled, and a decode step has one token per sequence. A training design stays the same,
 // except that dcp is 1. All functions below validation require an effective design.
 Design effective_design(const Design& design);
+
+// Prefill: why a step of the design cannot begin after cached tokens; empty if it can. Compressed keys and
+// picked blocks of keys count whole blocks from the start of the sequence, and rings and exchanges of heads
+// pass on equal parts of queries and keys.
+std::string no_cached_tokens(const Design& design);
+// Whether the architecture of the design has a module for multi-token prediction.
+bool has_draft_module(const Design& design);
 
 // The degrees of a design's mesh, and the only place that says by which numbers the design splits axes.
 // bind_symbols binds the symbols of the splits to the same numbers.

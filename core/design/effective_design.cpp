@@ -1,5 +1,10 @@
 // The effective design: the values of a design that its mode uses.
+#include <algorithm>
+
 #include "design/design.h"
+#include "design/validate/checks.h"
+#include "model/layer_variant.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -29,13 +34,15 @@ ParallelSpec of_inference(const ParallelSpec& p) {
   return out;
 }
 
-WorkloadSpec of_inference(const WorkloadSpec& w) {
+WorkloadSpec of_inference(const Design& design) {
+  const WorkloadSpec& w = design.workload;
   WorkloadSpec out;
   out.mode = w.mode;
   out.seq = w.mode == Mode::Decode ? 1 : w.seq;
   out.batch = w.batch;
   out.microbatch = w.microbatch;
-  out.context_length = w.mode == Mode::Decode ? w.context_length : w.seq;
+  if (w.mode == Mode::Prefill && no_cached_tokens(design).empty()) out.cached_tokens = w.cached_tokens;
+  out.context_length = w.mode == Mode::Decode ? w.context_length : w.seq + out.cached_tokens;
   out.kv_cache_dtype = w.kv_cache_dtype;
   out.ssm_state_dtype = w.ssm_state_dtype;
   out.dtype = w.dtype;
@@ -49,11 +56,38 @@ WorkloadSpec of_inference(const WorkloadSpec& w) {
   if (w.mode == Mode::Prefill) out.images = w.images;
   out.image_size = w.image_size;
   out.frames = w.frames;
+  out.draft_module = w.draft_module && has_draft_module(design);
   out.vision_parallel = w.vision_parallel;
   return out;
 }
 
+// The module as a model of one layer, with the sizes of the layers that it is like.
+void keep_draft_module(ModelSpec& model) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(model.architecture);
+  for (const LayerVariant& kind : model.variants)
+    if (kind.name == architecture->mtp_variant) model = layer_model(ModelSpec(model), LayerVariant(kind));
+  model.variants.clear();
+  model.layer_pattern.clear();
+  model.dense_layers = 0;
+  model.layers = 1;
+}
+
 }  // namespace
+
+std::string no_cached_tokens(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  if (uses_axis(design, Axis::CompressRatio))
+    return "keys are compressed in blocks from the start of a sequence";
+  if (design.model.index_block > 0) return "attention picks blocks of keys from the start of a sequence";
+  if (p.cp > 1 && p.context != ContextMode::AllGather)
+    return "only the context mode all-gather brings all cached keys to each rank of cp";
+  return "";
+}
+
+bool has_draft_module(const Design& design) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
+  return architecture && !architecture->mtp.lines.empty();
+}
 
 Design effective_design(const Design& design) {
   Design out = design;
@@ -67,8 +101,9 @@ Design effective_design(const Design& design) {
     out.parallel.context = ContextMode::AllGather;
     out.parallel.ulysses_degree = ParallelSpec{}.ulysses_degree;
   }
-  out.workload = of_inference(design.workload);
+  out.workload = of_inference(design);
   out.model.mtp_layers = 0;  // inference does not load modules of multi-token prediction
+  if (out.workload.draft_module) keep_draft_module(out.model);
   return out;
 }
 

@@ -142,6 +142,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("batch", &WorkloadSpec::batch),
     field<kPlan>("microbatch", &WorkloadSpec::microbatch),
     field<kPlan>("context_length", &WorkloadSpec::context_length),
+    field<kPlan>("cached_tokens", &WorkloadSpec::cached_tokens),
+    field<kPlan>("draft_module", &WorkloadSpec::draft_module),
     field<kPlan>("kv_cache_dtype", &WorkloadSpec::kv_cache_dtype),
     field<kPlan>("ssm_state_dtype", &WorkloadSpec::ssm_state_dtype),
     field<kPlan>("dtype", &WorkloadSpec::dtype),

@@ -22,6 +22,7 @@ struct Dependent {
 constexpr Dependent kDependents[] = {
     {&ModelSpec::window, "We"},           {&ModelSpec::attention_chunk, "Wce"},
     {&ModelSpec::attention_chunk, "Wn"},  {&ModelSpec::linear_chunk, "Qle"},
+    {&ModelSpec::window, "Wb"},           {&ModelSpec::attention_chunk, "Wp"},
     {&ModelSpec::compress_ratio, "Nc"},   {&ModelSpec::compress_ratio, "Kp"},
     {&ModelSpec::expert_ffn, "Fs"},       {&ModelSpec::shared_experts, "Fs"},
     {&ModelSpec::experts, "Xr"},          {&ModelSpec::zero_experts, "Xr"},

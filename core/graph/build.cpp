@@ -12,6 +12,7 @@
 #include "design/validate/checks.h"
 #include "design/validate/validate.h"
 #include "design/vision.h"
+#include "graph/draft_module.h"
 #include "graph/segment_builder.h"
 #include "graph/structure_fields.h"
 #include "model/model_sizes.h"
@@ -127,6 +128,8 @@ Structure structure_of(const Design& given) {
     s.cache_dtype = is_quantized(design.workload.kv_cache_dtype) ? design.workload.kv_cache_dtype
                                                                  : design.workload.dtype;
   if (!s.trains()) s.state_dtype = design.workload.ssm_state_dtype;
+  s.cached_tokens = design.workload.cached_tokens > 0;
+  s.draft_module = design.workload.draft_module;
   s.architecture = design.model.architecture;
   s.profile = kernel_profile(design);
   s.library = ModelLibrary::instance().content();
@@ -160,7 +163,7 @@ Structure structure_of(const Design& given) {
   s.chunk = design.model.attention_chunk > 0;
   s.q_compressed = design.model.q_rank > 0;
   if (!s.trains()) s.formats = design.model.weight_formats;
-  set_layers(design, s);
+  if (!s.draft_module) set_layers(design, s);
   s.images = runs_tower(design);
   s.frozen_tower = s.images && s.trains() && design.workload.vision_training == VisionTraining::Frozen;
   s.tower_data = has_tower(design) && (s.tp || s.cp) &&
@@ -336,6 +339,13 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
       return build_segment(of, profile, architecture, library, section, kind, layer);
     });
   };
+  if (structure.draft_module) {
+    const DraftModule module = draft_module_of(architecture, library);
+    add(structure, architecture.embedding, SegmentKind::Embedding);
+    add(structure, module.layer, SegmentKind::Layer);
+    add(structure, module.head, SegmentKind::Head);
+    return build_all(segments, problems);
+  }
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
   Structure ends = own ? structure_of_layer(structure, *own) : structure;
@@ -369,8 +379,11 @@ Result<std::shared_ptr<const Graph>> build(const Structure& structure, const Mod
   auto graph = std::make_shared<Graph>();
   graph->structure = structure;
   const bool own = !structure.layers.empty();
-  graph->layer_pattern = own ? structure.pattern : LayerPattern{{}, architecture->pattern, {}};
-  graph->lead_kind = own ? structure.lead_kind : architecture->lead;
+  const bool module = structure.draft_module;
+  graph->layer_pattern = own      ? structure.pattern
+                         : module ? LayerPattern{{}, {0}, {}}
+                                  : LayerPattern{{}, architecture->pattern, {}};
+  graph->lead_kind = own ? structure.lead_kind : module ? -1 : architecture->lead;
   // Every other member has its default, so code that builds segments cannot depend on it.
   const Structure of_segments = members_with<&StructureUses::segments>(structure);
   try {

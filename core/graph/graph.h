@@ -328,6 +328,16 @@ bool is_cache_view(const Segment& segment, const Op& op);
 bool values_in_keys(const Segment& segment, const Op& op);
 // The picked keys that a sparse attention reads, as an input of its forward op; -1: the attention is dense.
 TensorId picked_keys(const Segment& segment, const Op& forward);
+// Pairs of the queries of a prompt's last tokens, after cached ones, and the keys that they see: the pairs of
+// the first C tokens of a sequence less those of the first C - S. nullopt: the attention, or the index, reads
+// no cached tokens under a mask.
+std::optional<Expr> pairs_after_cached(const Segment& segment, const Op& forward);
+// Exact number of pairs of a query of `length` tokens and a key up to itself. In chunks of `chunk` tokens,
+// `whole` of them whole, and a rest: chunk attention of Llama 4 (Transformers, chunked_overlay in
+// masking_utils.py). Of a window, or of picked keys: the first queries see 1, 2, ..., `rising` keys, the
+// others `others`.
+Expr chunk_pairs(const Expr& chunk, const Expr& whole, const Expr& length);
+Expr rising_pairs(const Expr& rising, const Expr& others, const Expr& length);
 // Keys that a query of a sparse attention picks at most: Kp, or Kt in Kp blocks.
 Expr picked_per_query(const Segment& segment, const Op& forward);
 // The compressed keys that an attention reads in addition to keys of tokens, as an input of its forward op;
@@ -395,6 +405,11 @@ struct Structure {
   std::string architecture, profile;
   int64_t library = 0;  // ModelLibrary::content: what the names above mean
   Mode mode = Mode::Train;
+  // Prefill after cached tokens of each sequence: attention reads the cache, with the new tokens in it, and
+  // scans start from the cached states.
+  bool cached_tokens = false;
+  // Inference: the layers are one module for multi-token prediction (WorkloadSpec::draft_module).
+  bool draft_module = false;
   DType cache_dtype = DType::BF16;  // type of cached keys and values in inference
   DType state_dtype = DType::FP32;  // type of the states of scans in inference
   bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, pp = false,
@@ -487,6 +502,8 @@ struct Structure {
   bool edp_shards = false;
   bool clip_grad_norm = false, average_loss = false;
   bool trains() const { return mode == Mode::Train; }
+  // Whether attention reads keys and values from the cache.
+  bool reads_cache() const { return mode == Mode::Decode || cached_tokens; }
   // Whether the chunks of a stage hold different numbers of microbatches, or microbatches before and after
   // their input gradient.
   bool chunkwise() const { return interleaved || split_backward; }

@@ -31,14 +31,14 @@ TensorId SegmentBuilder::last_token(TensorId from) {
   return out;
 }
 
-// Layers with a window or a chunk cache no more than that. Where cp splits the sequence of a prompt, each
-// rank caches its part of the whole.
+// Layers with a window or a chunk cache no more than that; during a prompt after cached tokens, what its
+// queries read. Where cp splits the sequence of a prompt, each rank caches its part of the whole.
 TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type, bool windowed) {
   const Tensor source = tensor(made);
   const bool whole = tokens != Axis::Context;
   made = redistribute(made, cache_placement(source.axes, whole), Phase::Forward, "the cache");
   std::vector<Axis> axes = source.axes;
-  std::replace(axes.begin(), axes.end(), Axis::Seq, one_token_ || !structure_.cp ? tokens : Axis::Context);
+  std::replace(axes.begin(), axes.end(), Axis::Seq, stored_tokens(tokens));
   std::replace(axes.begin(), axes.end(), Axis::Compressed, Axis::CompressedContext);
   Op op;
   op.kind = OpKind::CacheWrite;
@@ -52,7 +52,11 @@ TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type, bool wind
   op.label = "Write to the cache";
   add_op(std::move(op));
   segment_.cached.push_back({stored, type, windowed});
-  return structure_.mode == Mode::Decode ? stored : made;
+  return structure_.reads_cache() ? stored : made;
+}
+
+Axis SegmentBuilder::stored_tokens(Axis tokens) const {
+  return one_token_ || !structure_.cp ? tokens : Axis::Context;
 }
 
 TensorId SegmentBuilder::carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens) {
@@ -61,7 +65,7 @@ TensorId SegmentBuilder::carried_input(const CarriedTensor& carried, std::option
     return add_tensor(
         carried.name, axes, carried_placement(carried), carried.dtype.value_or(structure_.dtype),
         carried.added_to >= 0 && structure_.frozen_tower ? TensorRole::Constant : TensorRole::Input);
-  std::replace(axes.begin(), axes.end(), Axis::Seq, *cached_tokens);
+  std::replace(axes.begin(), axes.end(), Axis::Seq, stored_tokens(*cached_tokens));
   return add_tensor(carried.name, axes, cache_placement(axes, *cached_tokens != Axis::Context),
                     structure_.cache_dtype, TensorRole::Cache);
 }
@@ -113,11 +117,11 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
-// A tensor that lives from step to step. This op writes the tensor. In decode, the op also reads the value
-// of the previous step.
+// A tensor that lives from step to step. This op writes the tensor. In decode, and after cached tokens, the
+// op also reads the value of the previous step.
 TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                                       const Placement& placement, DType type) {
-  const bool lived = structure_.mode == Mode::Decode;
+  const bool lived = structure_.reads_cache();
   if (lived) op.inputs.push_back(add_tensor(name + ".past", axes, placement, type, TensorRole::Cache));
   const TensorId now = add_tensor(name + ".cache", axes, placement, type, TensorRole::Cache);
   if (lived) tensor(now).storage = tensor(op.inputs.back()).storage;

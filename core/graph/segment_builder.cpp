@@ -99,6 +99,7 @@ void SegmentBuilder::set_tower_rules() {
 Expr SegmentBuilder::extent_in_model(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
   static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
+  static const Expr before_window{Symbol::intern("Wb")}, chunks_before{Symbol::intern("Wp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);
   if (axis == Axis::Nodes) return group_size(node_axes(structure_));
   if (axis == Axis::NodeSlots) return axis_size(axis) * group_size(token_axes_);
@@ -106,7 +107,11 @@ Expr SegmentBuilder::extent_in_model(Axis axis) const {
   if (axis == Axis::GrownBlocks) return Expr(structure_.vectors + 1);
   if (axis == Axis::Parts) return group_size(cache_rules_.of(Axis::Context));
   if ((axis == Axis::Seq || axis == Axis::Compressed) && one_token_) return Expr(1);
-  if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
+  if (axis == Axis::Context && structure_.mode == Mode::Prefill && !structure_.cached_tokens)
+    return axis_size(Axis::Seq);
+  if (structure_.cached_tokens && axis == Axis::WindowContext) return axis_size(Axis::Seq) + before_window;
+  if (structure_.cached_tokens && axis == Axis::ChunkContext)
+    return axis_size(Axis::Context) - chunks_before * axis_size(axis);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
   const bool folded = contains(token_axes_, MeshAxis::EdpFolded);
   static const Symbol tokens = Symbol::intern("S");

@@ -107,9 +107,11 @@ class SegmentBuilder {
   void begin_backward() { redistributed_.clear(); }
 
   // Inference (inference.cpp). Writes a tensor to the cache. Returns the tensor that later ops read: the
-  // prompt's own tensor in prefill, the cache with all tokens so far in decode. tokens: the axis of the
-  // tokens that the attention needs (is_context). type: of the cache.
+  // prompt's own tensor in prefill, the cache with all tokens so far in decode and after cached tokens.
+  // tokens: the axis of the tokens that the attention needs (is_context). type: of the cache.
   TensorId cache(TensorId made, Axis tokens, DType type, bool windowed = false);
+  // The axis of the tokens that a rank caches.
+  Axis stored_tokens(Axis tokens) const;
   // The tensor as another layer reads it: a carried tensor over these axes between layers, or, with the axis
   // of its tokens, the cache of the layer that made it.
   TensorId carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens);

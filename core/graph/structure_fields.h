@@ -34,6 +34,8 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("profile", &Structure::profile),
     field<kSegments>("library", &Structure::library),
     field<kSegments>("mode", &Structure::mode),
+    field<kSegments>("cached_tokens", &Structure::cached_tokens),
+    field<kSegments>("draft_module", &Structure::draft_module),
     field<kSegments>("cache_dtype", &Structure::cache_dtype),
     field<kSegments>("state_dtype", &Structure::state_dtype),
     field<kSegments>("dp", &Structure::dp),

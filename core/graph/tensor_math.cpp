@@ -36,7 +36,9 @@ bool is_buffer(const Segment& segment, TensorId tensor) {
 Expr seen_of_cache(const Segment& segment, const Op& op) {
   static const Expr context{Symbol::intern("C")}, tokens{Symbol::intern("Wce")}, chunks{Symbol::intern("Wn")};
   const AttentionAttributes* attention = attention_of(op);
-  if (!attention || !attention->chunk || segment.tensor(op.inputs[1]).role != TensorRole::Cache)
+  // The keys of a prompt, under its mask, begin with the chunk of the first query.
+  if (!attention || !attention->chunk || attention->causal ||
+      segment.tensor(op.inputs[1]).role != TensorRole::Cache)
     return Expr(1);
   const Expr chunk = segment.scope.of(tokens);
   return (context - segment.scope.of(chunks) * chunk) / chunk;
@@ -89,6 +91,34 @@ Expr compressed_pairs(const Segment& segment, const Expr& length, const Expr& ke
   static const Expr ratio{Symbol::intern("Cr")};
   const Expr block = segment.scope.of(ratio);
   return block * keys * (keys - Expr(1)) / Expr(2) + keys * (length - block * keys + Expr(1));
+}
+
+Expr rising_pairs(const Expr& rising, const Expr& others, const Expr& length) {
+  return rising * (rising + Expr(1)) / Expr(2) + (length - rising) * others;
+}
+
+Expr chunk_pairs(const Expr& chunk, const Expr& whole, const Expr& length) {
+  const Expr rest = length - whole * chunk;
+  return (whole * chunk * (chunk + Expr(1)) + rest * (rest + Expr(1))) / Expr(2);
+}
+
+std::optional<Expr> pairs_after_cached(const Segment& segment, const Op& forward) {
+  static const Expr all{Symbol::intern("C")}, tokens{Symbol::intern("S")};
+  const auto symbol = [&](const char* name) { return segment.scope.of(Expr(Symbol::intern(name))); };
+  const AttentionAttributes& masks = attention_attributes(forward);
+  const Tensor& keys = segment.tensor(forward.inputs[1]);
+  if (!masks.causal || masks.block || !is_context(keys.axes[1]) || is_compressed(keys.axes[1]))
+    return std::nullopt;
+  const Expr before = all - tokens;
+  if (picked_keys(segment, forward) >= 0)
+    return rising_pairs(symbol("Kp"), symbol("Kp"), all) - rising_pairs(symbol("Kb"), symbol("Kb"), before);
+  // The first Wb tokens see fewer keys than a window has, if there are as many.
+  if (masks.window)
+    return rising_pairs(symbol("We"), symbol("We"), all) -
+           rising_pairs(symbol("Wb"), symbol("Wb") + Expr(1), before);
+  if (masks.chunk)
+    return chunk_pairs(symbol("Wce"), symbol("Wn"), all) - chunk_pairs(symbol("Wce"), symbol("Wp"), before);
+  return tokens * (Expr(2) * all - tokens + Expr(1)) / Expr(2);
 }
 
 TensorId forward_original(const Segment& segment, TensorId id) {

@@ -121,7 +121,7 @@ class Compiler {
     CompiledOp out{ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
                    add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
                         local_size(q, 1), local_size(k, 1) * seen_of_cache(*s_, forward),
-                        local_size(k, last_dim(k)), local_size(v, last_dim(v)), reach})};
+                        local_size(k, last_dim(k)), local_size(v, last_dim(v)), reach, q.sizes[1]})};
     if (compressed_keys(*s_, forward) >= 0)
       add({compressed_per_query(*s_, forward), compress_ratio()});
     else if (picked_keys(*s_, forward) >= 0)
@@ -148,7 +148,7 @@ class Compiler {
     for (int d = 0; d < last_dim(picked); ++d) scores = scores * local_size(picked, d);
     return {OpRule::Index,
             add({local_size(q, 0), local_size(q, 2), Expr(1), local_size(q, 1), local_size(k, 1),
-                 local_size(k, last_dim(k)), Expr(), Expr(),
+                 local_size(k, last_dim(k)), Expr(), Expr(), q.sizes[1],
                  Expr(kByteScale) * (Expr(2 * dtype_bytes(DType::FP32)) * scores + local_bytes(picked)),
                  is_compressed(k.axes[1]) ? compress_ratio() : Expr(1)})};
   }

@@ -146,17 +146,16 @@ class Timer {
       case OpRule::ExpertGemm: return gemm(segment, op, id, of);
       case OpRule::Attention: {
         AttentionShape shape = attention(segment, id, of);
-        // Where ranks hold parts of the queries, use the mean over the ranks.
-        if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
+        if (shape.causal) shape.first_query = first_query(shape.keys, of);
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
                 1 - computed_share(shape)};
       }
       case OpRule::Index: {
         AttentionShape shape = attention(segment, id, of);
         shape.value_dim = 0;
-        shape.ratio = whole(of.first + 9);
-        if (shape.causal) shape.first_query = (shape.keys * shape.ratio - shape.queries) / 2;
-        return {attention_seconds(machine_, shape) + memory_bound_seconds(machine_, bytes(of.first + 8)),
+        shape.ratio = whole(of.first + 10);
+        if (shape.causal) shape.first_query = first_query(shape.keys * shape.ratio, of);
+        return {attention_seconds(machine_, shape) + memory_bound_seconds(machine_, bytes(of.first + 9)),
                 0,
                 0,
                 TimeCategory::Attention,
@@ -264,11 +263,11 @@ class Timer {
     shape.window = masks.window ? whole(of.first + 7) : 0;
     shape.chunk = masks.chunk && masks.causal ? whole(of.first + 7) : 0;
     if (compressed_keys(segment, forward) >= 0) {
-      shape.compressed = whole(of.first + 8);
-      shape.ratio = whole(of.first + 9);
+      shape.compressed = whole(of.first + 9);
+      shape.ratio = whole(of.first + 10);
       shape.gathered = picked_keys(segment, forward) >= 0;
     } else if (picked_keys(segment, forward) >= 0) {
-      shape.picked = whole(of.first + 8);
+      shape.picked = whole(of.first + 9);
     }
     shape.compute = op.compute;
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
@@ -279,14 +278,21 @@ class Timer {
     return shape;
   }
 
+  // The position of a rank's first query among the tokens that the keys stand for. The queries of all ranks
+  // are the last ones; where ranks hold parts of them, this is the mean over the ranks.
+  int64_t first_query(int64_t tokens, const CompiledOp& of) const {
+    const int64_t of_rank = whole(of.first + 3), all = whole(of.first + 8);
+    return (2 * tokens - all - of_rank) / 2;
+  }
+
   // Blocks are sent on their own stream while attention computes the previous block.
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
-    const int64_t ranks = whole(of.first + 8);
+    const int64_t ranks = whole(of.first + 9);
     AttentionShape block = attention(segment, id, of);
     block.keys = block.queries;
     std::map<OpId, double> message, received;
-    uint32_t at = of.first + 9;
+    uint32_t at = of.first + 10;
     const MeshAxes& axes = redistribution(segment.op(ring.passes.at(0))).group;
     GroupSpan hop = span(axes);
     // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next

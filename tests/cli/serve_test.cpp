@@ -118,6 +118,30 @@ class ServeCommandTest : public QObject {
     QVERIFY(wrong.exit_code != 0);
     QVERIFY2(wrong.err.contains("--acceptance-per-position"), qPrintable(wrong.err));
   }
+  // A smaller model proposes tokens: its time and its memory count. Names that fit nothing are refused.
+  void draft_models() {
+    const QString command =
+        "serve --model llama3.1-405b --accelerator h200-sxm-141gb --tp 8 --users 4 "
+        "--requests 10 --output-len 32 ";
+    const QString method = "--speculative-method draft-model --num-speculative-tokens 2 ";
+    const CliRun one = run_line(command + method + "--draft-model llama3.2-1b --json"),
+                 three = run_line(command + method + "--draft-model llama3.2-3b --json"),
+                 ngram = run_line(command + "--speculative-method ngram --num-speculative-tokens 2 --json");
+    QCOMPARE(one.exit_code, 0);
+    const auto tpot = [](const CliRun& of) {
+      return of.json()["latencies"].toObject()["tpot_seconds"].toObject()["mean"].toDouble();
+    };
+    QVERIFY(tpot(ngram) > 0 && tpot(ngram) < tpot(one) && tpot(one) < tpot(three));
+    QCOMPARE(one.json()["settings"].toObject()["draft_model"].toString(), QString("llama3.2-1b"));
+    const std::pair<const char*, const char*> refused[] = {{"--draft-model llama3.2-1", "llama3.2-1b"},
+                                                           {"", "no model is named"},
+                                                           {"--draft-model qwen3-0.6b", "151,936"}};
+    for (const auto& [flags, words] : refused) {
+      const CliRun run = run_line(command + method + flags);
+      QVERIFY(run.exit_code != 0);
+      QVERIFY2(run.err.contains("--draft-model") && run.err.contains(words), qPrintable(run.err));
+    }
+  }
   // More load never makes requests faster, and replicas share it.
   void load_and_replicas() {
     const auto ttft = [](const char* flags) {

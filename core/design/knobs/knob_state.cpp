@@ -434,6 +434,14 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
   const Mode mode = d.workload.mode;
   if (knob == "context_length" && mode != Mode::Decode)
     return mode == Mode::Train ? "training has no KV cache" : "the prompts of prefill have the length seq";
+  if (knob == "cached_tokens")
+    return mode == Mode::Prefill ? no_cached_tokens(d)
+           : mode == Mode::Train ? "training has no KV cache"
+                                 : "context_length counts the cached tokens of decode";
+  if (knob == "draft_module")
+    return mode == Mode::Train   ? "training computes the modules with the model (mtp_layers)"
+           : has_draft_module(d) ? ""
+                                 : "the architecture has no module for multi-token prediction";
   if (knob == "images" || knob == "image_size" || knob == "frames")
     return when(mode == Mode::Decode, "decode reads image tokens from the cache");
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no KV cache");

@@ -101,6 +101,17 @@ void add_batch(TableWriter& table) {
                "For decode: tokens that the attention of a new token sees, including the new token. After "
                "the step, the cache holds keys and values of this many tokens; layers with a window hold "
                "only those of the window. Independent of the sequence length.");
+  table.number(
+      member<workload, &W::cached_tokens>(), "cached_tokens", "Cached tokens", "", "tokens", 0, kMaxSeq,
+      "For prefill: tokens of each sequence that the cache holds before the step, computed in earlier "
+      "chunks of its prompt or for another prompt with the same prefix. Attention of the new tokens "
+      "reads them. 0: the whole prompt is new.");
+  table.flag(
+      member<workload, &W::draft_module>(), "draft_module", "Draft module",
+      "For inference: the step is a pass of the module for multi-token prediction, which proposes a draft "
+      "token in speculative decoding. The module projects the hidden state and the embedding of the last "
+      "token, and has one layer; its cache holds one layer. It shares embedding and head with the model, "
+      "unless the architecture says otherwise (DeepSeek-V3, arXiv 2412.19437, section 2.2).");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
                "Sequences per step over all replicas: per optimizer step in training, or served concurrently "
                "in inference. Must be a multiple of microbatch x dp.");

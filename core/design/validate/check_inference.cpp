@@ -1,4 +1,4 @@
-// Checks decode: one token per sequence, with attention over a cache.
+// Checks decode: one token per sequence, with attention over a cache; and prefill after cached tokens.
 #include <algorithm>
 
 #include "base/number_text.h"
@@ -99,6 +99,18 @@ void check_repeated(Checks& checks) {
                 accepted, std::move(fixes));
 }
 
+// Prefill: cp splits cached tokens as it splits the new ones.
+void check_cached_tokens(Checks& checks) {
+  const int64_t cp = checks.design.parallel.cp, cached = checks.design.workload.cached_tokens;
+  if (!checks.in_range({"cp", "cached_tokens"}) || cached % cp == 0) return;
+  std::vector<Fix> fixes;
+  offer(fixes, "cached_tokens", cached >= cp ? cached / cp * cp : cp);
+  fixes.push_back(set_to("cp", 1));
+  checks.error(ProblemCode::ContextIndivisible, "cached_tokens",
+               grouped(cached) + " cached tokens do not split over cp = " + grouped(cp),
+               "a multiple of " + grouped(cp), std::move(fixes));
+}
+
 void check_table(Checks& checks) {
   const Design& d = checks.design;
   if (!checks.in_range({"positions", "context_length"}) || !uses_axis(d, Axis::Positions) ||
@@ -134,6 +146,7 @@ void check_rounds(Checks& checks) {
 }  // namespace
 
 void check_inference(Checks& checks) {
+  if (checks.design.workload.mode == Mode::Prefill) check_cached_tokens(checks);
   if (checks.design.workload.mode != Mode::Decode) return;
   check_tokens(checks);
   check_parts(checks);

@@ -69,13 +69,15 @@ const Architecture* check_architecture(Checks& checks) {
 void check_positions(Checks& checks, const Architecture& architecture) {
   if (!checks.in_range({"positions", "seq"})) return;
   const Design& d = checks.design;
-  const int64_t positions = d.model.positions, seq = d.workload.seq;
+  const int64_t positions = d.model.positions,
+                cached = d.workload.mode == Mode::Prefill ? d.workload.cached_tokens : 0,
+                seq = d.workload.seq + cached;
   if (!architecture.uses(Axis::Positions) || positions >= seq || d.workload.mode == Mode::Decode)
     return;  // check_inference.cpp checks decode
   std::vector<Fix> fixes;
   // The longest sequence that fits and still splits over tp under sequence parallelism.
   const int64_t step = splits_tokens_over_tp(d) && checks.in_range({"tp"}) ? d.parallel.tp : 1;
-  offer(fixes, "seq", positions / step * step);
+  offer(fixes, "seq", std::max<int64_t>(0, positions - cached) / step * step);
   offer(fixes, "positions", seq);
   checks.error(ProblemCode::SeqLongerThanPositions, "seq",
                "a sequence of " + grouped(seq) + " tokens is longer than the table of " + grouped(positions) +

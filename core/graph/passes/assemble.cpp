@@ -5,6 +5,7 @@
 
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "graph/draft_module.h"
 #include "graph/passes/assembler.h"
 #include "model/block_options.h"
 
@@ -21,12 +22,15 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
     names["x"] = s.input;
     if (!b_.structure().holds_vectors) b_.hold_last_vector(s.input);
   }
+  if (s.kind == SegmentKind::Layer && b_.structure().draft_module)
+    names["hidden"] = b_.add_tensor("hidden", stream, b_.stream_placement(stream), b_.stream_dtype(),
+                                    TensorRole::Constant);
   read_carried(section, names);
   const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
   if (serves && b_.structure().mode == Mode::Prefill) names["x"] = b_.last_token(s.input);
   TensorId out = names["x"];
   for (const OpLine& line : section.lines) {
-    if (serves && reads_targets(line)) continue;
+    if (serves && reads_targets(line, library_)) continue;
     out = names[line.output] = call(line, names, line.output);
   }
   // The sampler needs all logits of a token.
@@ -194,14 +198,6 @@ const BlockTemplate* Assembler::block_of(const OpLine& line) const {
   if (block && b_.structure().mode == Mode::Decode && !block->decode.empty())
     block = instead(block->decode, "decode");
   return block;
-}
-
-bool Assembler::reads_targets(const OpLine& line) const {
-  const BlockTemplate* block = library_.block(line.callee);
-  const auto reads = [](const OpLine& of) {
-    return std::find(of.args.begin(), of.args.end(), "targets") != of.args.end();
-  };
-  return reads(line) || (block && std::any_of(block->ops.begin(), block->ops.end(), reads));
 }
 
 TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std::string& name) {

@@ -14,8 +14,7 @@ void Assembler::read_carried(const SectionTemplate& section, TensorNames& names)
     });
     if (line == section.lines.end()) continue;
     std::optional<Axis> tokens;
-    if (const BlockTemplate* block = block_of(*line);
-        block && carried.cached && b_.structure().mode == Mode::Decode)
+    if (const BlockTemplate* block = block_of(*line); block && carried.cached && b_.structure().reads_cache())
       tokens = cached_tokens(*block);
     Carried entry{static_cast<int>(i)};
     entry.in = names[carried.name] = b_.carried_input(carried, tokens);

@@ -61,9 +61,6 @@ class Assembler {
   // The block as the kernel profile weighs the results of experts.
   const BlockTemplate* weighed(const BlockTemplate& block);
 
-  // Whether the line is a loss. Inference has no targets.
-  bool reads_targets(const OpLine& line) const;
-
   // name: name of the block instance, and prefix of its parameters and tensors.
   TensorId call(const OpLine& line, const TensorNames& names, const std::string& name);
 

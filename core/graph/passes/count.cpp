@@ -71,23 +71,9 @@ Expr ring_part(const Segment& s, const Op& op) {
 // keys of it. Exact if B divides S.
 Expr picked_part(const Segment& s, const Op& forward, const Expr& length) {
   static const Expr block{Symbol::intern("Bi")};
-  const Expr keys = picked_per_query(s, forward), first = keys * (keys + Expr(1)) / Expr(2);
+  const Expr keys = picked_per_query(s, forward);
   const Expr others = attention_attributes(forward).block ? keys - (block - Expr(1)) / Expr(2) : keys;
-  return (first + (length - keys) * others) / (length * keys);
-}
-
-// Exact number of pairs of a query and a key of its chunk up to itself: Wn whole chunks of Wce tokens, and a
-// rest. Chunk attention of Llama 4 (Transformers, chunked_overlay in masking_utils.py).
-Expr chunk_pairs(const Segment& s, const Expr& length) {
-  static const Expr tokens{Symbol::intern("Wce")}, chunks{Symbol::intern("Wn")};
-  const Expr chunk = s.scope.of(tokens), whole = s.scope.of(chunks), rest = length - whole * chunk;
-  return (whole * chunk * (chunk + Expr(1)) + rest * (rest + Expr(1))) / Expr(2);
-}
-
-// Exact number of pairs of a query and a key of its window of We <= S tokens: the first We queries see 1, 2,
-// ..., We keys and the others We.
-Expr window_pairs(const Expr& reach, const Expr& length) {
-  return (Expr(2) * reach * length - reach * reach + reach) / Expr(2);
+  return rising_pairs(keys, others, length) / (length * keys);
 }
 
 // Exact mean of the keys that a query of a sequence sees, in its window and of compressed keys.
@@ -95,7 +81,8 @@ Expr compressed_keys_seen(const Segment& s, const Op& forward) {
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
   const Expr &length = k.sizes[1], keys = compressed_per_query(s, forward);
   if (!attention_attributes(forward).causal || q.sizes[1] != length) return keys_per_query(s, forward);
-  return (window_pairs(window_per_query(s, forward), length) + compressed_pairs(s, length, keys)) / length;
+  const Expr reach = window_per_query(s, forward);
+  return (rising_pairs(reach, reach, length) + compressed_pairs(s, length, keys)) / length;
 }
 
 // Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs without a window.
@@ -108,9 +95,13 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   if (picked_keys(s, forward) >= 0) return all * picked_part(s, forward, length);
   if (attributes.window) {
     static const Expr window{Symbol::intern("We")};
-    return all * window_pairs(s.scope.of(window), length) / (length * length);
+    const Expr reach = s.scope.of(window);
+    return all * rising_pairs(reach, reach, length) / (length * length);
   }
-  if (attributes.chunk) return all * chunk_pairs(s, length) / (length * length);
+  if (attributes.chunk) {
+    static const Expr chunk{Symbol::intern("Wce")}, whole{Symbol::intern("Wn")};
+    return all * chunk_pairs(s.scope.of(chunk), s.scope.of(whole), length) / (length * length);
+  }
   // All keys before this rank's block, and its own block under the mask.
   if (attributes.ring == Ring::Plain) {
     static const Expr position{Symbol::intern("ic")};
@@ -184,17 +175,22 @@ void count_attention(const Segment& s, Op& op, const KernelProfile& profile) {
                        : attention_products(s, op, keys, 1, 1)) *
              ring_part(s, op) * seen_of_cache(s, op);
   const int64_t useful = backward ? 2 : 1;
+  const auto pairs = pairs_after_cached(s, forward);
   op.useful_flops = compressed_keys(s, forward) >= 0
                         ? attention_products(s, op, compressed_keys_seen(s, forward), useful, useful)
-                        : causal_part(s, op, attention_products(s, op, keys, useful, useful)) *
-                              seen_of_cache(s, op);
+                    : pairs ? attention_products(s, op, *pairs / s.tensor(forward.inputs[0]).sizes[1], useful,
+                                                 useful)
+                            : causal_part(s, op, attention_products(s, op, keys, useful, useful)) *
+                                  seen_of_cache(s, op);
 }
 
 // Every query of every head with every key. Adding the weighted scores of the heads is not counted.
 void count_index(const Segment& s, Op& op) {
   const Tensor &q = s.tensor(op.inputs[0]), &k = s.tensor(op.inputs[1]);
   op.flops = Expr(2) * local_elements(q) * local_size(k, 1);
-  if (k.axes[1] == Axis::Compressed && attention_attributes(op).causal)
+  if (const auto pairs = pairs_after_cached(s, op))
+    op.useful_flops = Expr(2) * local_elements(q) * *pairs / q.sizes[1];
+  else if (k.axes[1] == Axis::Compressed && attention_attributes(op).causal)
     op.useful_flops = op.flops * compressed_pairs(s, q.sizes[1], k.sizes[1]) / (q.sizes[1] * k.sizes[1]);
   else
     op.useful_flops = causal_part(s, op, op.flops);
@@ -260,8 +256,8 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile, bool de
   op.useful_flops = op.flops;
 }
 
-// Bytes written to a cache. Decode: the part of the new token. Prefill: the part of the prompt that the cache
-// holds.
+// Bytes written to a cache. Decode, and prefill after cached tokens: the part of the new tokens. Prefill: the
+// part of the prompt that the cache holds.
 void count_cache_write(const Segment& s, Op& op) {
   const Tensor &made = s.tensor(op.inputs[0]), &cache = s.tensor(op.outputs[0]);
   const Expr elements = op.inputs.size() > 1 ? local_elements(made) : local_elements(cache);

@@ -124,6 +124,26 @@ std::vector<StageStorage> stage_storages(const std::vector<CacheLayers>& layers,
   return out;
 }
 
+// Adds the layers of a draft to those of the last stage.
+std::optional<Problem> add_draft(const Design& draft, std::vector<CacheLayers>& layers, size_t stages,
+                                 const std::shared_ptr<PlanCache>& cache) {
+  const auto report = draft_step(draft, cache);
+  if (const auto problem = first_error(*report)) return *problem;
+  const auto read = cache_layers(*report);
+  if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
+  for (CacheLayers of : std::get<0>(read)) {
+    const int64_t count = of.total();
+    auto at = std::find_if(layers.begin(), layers.end(),
+                           [&](const CacheLayers& known) { return known.stores_like(of); });
+    if (at == layers.end()) {
+      of.layers.assign(stages, 0);
+      at = layers.insert(at, std::move(of));
+    }
+    at->layers.back() += count;
+  }
+  return std::nullopt;
+}
+
 Result<Storage> storage_of(const Design& design, const CacheSettings& settings,
                            const std::shared_ptr<PlanCache>& cache) {
   const auto report = make_report(serving_design(design, Mode::Decode, least_batch(design), kContext), cache);
@@ -131,6 +151,9 @@ Result<Storage> storage_of(const Design& design, const CacheSettings& settings,
   auto read = cache_layers(*report);
   if (auto* problem = std::get_if<Problem>(&read)) return *std::move(problem);
   std::vector<CacheLayers>& layers = std::get<0>(read);
+  if (settings.draft.design)
+    if (auto problem = add_draft(*settings.draft.design, layers, report->stages.size(), cache))
+      return *std::move(problem);
   Storage out;
   if (settings.engine == EngineKind::Vllm && settings.disable_hybrid_kv_cache_manager)
     for (CacheLayers& of : layers) of.window = 0;
@@ -246,6 +269,8 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
   if (const auto problem = first_error(*report)) return *problem;
   const auto storage = storage_of(design, settings, cache);
   if (const auto* problem = std::get_if<Problem>(&storage)) return *problem;
+  const auto draft = draft_weights(settings.draft, *report, cache);
+  if (const auto* problem = std::get_if<Problem>(&draft)) return *problem;
   CacheCapacity out;
   out.blocks = std::numeric_limits<int64_t>::max();
   for (size_t s = 0; s < report->stages.size(); ++s) {
@@ -261,6 +286,7 @@ Result<CacheCapacity> cache_capacity(const Design& design, const CacheSettings& 
     if (settings.engine == EngineKind::Vllm)
       of.states += vllm_padding_bytes(design, *report->accelerator, settings.mxfp4_use_marlin,
                                       std::max<int64_t>(0, report->stages[s].layers - dense));
+    if (report->stages[s].last) of.states += std::get<0>(draft);
     if (report->stages[s].last) of.activations = std::max(of.activations, sampled * sampler_bytes(design));
     divide(memory_of(*report->accelerator, settings), design, settings, of);
     describe(std::get<0>(storage), s, design, settings, of);

@@ -29,6 +29,7 @@
 
 #include "base/plan_cache.h"
 #include "design/design.h"
+#include "serving/engine/draft.h"
 #include "serving/requests/cache_layout.h"
 #include "serving/requests/engine_settings.h"
 
@@ -44,12 +45,13 @@ struct CacheSettings {
   int64_t request_states = 1;                    // of SGLang: places for states that a running request needs
   bool caches_prefixes = true;                   // of SGLang: the radix cache is on
   bool mxfp4_use_marlin = false;                 // of vLLM
+  Draft draft = {};                              // its weights and its cache are on the last stage
 };
 
 // Bytes of the rank with the fewest tokens.
 struct CacheCapacity {
-  int64_t usable = 0;       // memory of the accelerator times the share; of TensorRT-LLM all memory
-  int64_t states = 0;       // weights, with the padding of the engine (padded_weights.h)
+  int64_t usable = 0;  // memory of the accelerator times the share; of TensorRT-LLM all memory
+  int64_t states = 0;  // weights, those of a draft and the padding of the engine (padded_weights.h) included
   int64_t activations = 0;  // peak of the largest step without its cache, or of its sampler
   int64_t runtime = 0;      // outside of PyTorch's allocator: communicators, and the CUDA context except vLLM
   int64_t cache = 0;        // what is left; of TensorRT-LLM the share of it

@@ -22,10 +22,8 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // Adds layers on a stage to those with the same storage.
 void add(std::vector<CacheLayers>& all, const CacheLayers& of, size_t stage, size_t stages, int64_t layers) {
   if (layers == 0 || (of.token_bytes == 0 && of.state_bytes == 0)) return;
-  auto at = std::find_if(all.begin(), all.end(), [&](const CacheLayers& known) {
-    return known.token_bytes == of.token_bytes && known.window == of.window && known.chunked == of.chunked &&
-           known.state_bytes == of.state_bytes;
-  });
+  auto at = std::find_if(all.begin(), all.end(),
+                         [&](const CacheLayers& known) { return known.stores_like(of); });
   if (at == all.end()) {
     at = all.insert(at, of);
     at->layers.assign(stages, 0);
@@ -146,6 +144,11 @@ int64_t block_tokens(const CacheLayers& of, int64_t tokens, int64_t page) {
 }
 
 }  // namespace
+
+bool CacheLayers::stores_like(const CacheLayers& other) const {
+  return token_bytes == other.token_bytes && window == other.window && chunked == other.chunked &&
+         state_bytes == other.state_bytes;
+}
 
 int64_t CacheLayers::total() const { return std::accumulate(layers.begin(), layers.end(), int64_t{0}); }
 

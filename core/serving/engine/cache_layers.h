@@ -18,6 +18,7 @@ struct CacheLayers {
   int64_t state_bytes = 0;      // of a sequence
   std::vector<int64_t> layers;  // of each pipeline stage
   int64_t total() const;
+  bool stores_like(const CacheLayers& other) const;  // whatever the numbers of layers
 };
 
 // The storage of all layers, read from the graph. The report is valid, its mode decode; its context exceeds

@@ -1,6 +1,7 @@
 #include "serving/engine/engine_clock.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -50,13 +51,23 @@ Result<std::unique_ptr<EngineClock>> EngineClock::make(const Design& design, con
                                                        std::shared_ptr<PlanCache> cache) {
   std::unique_ptr<EngineClock> out(new EngineClock(design, profile, std::move(cache)));
   if (std::optional<Problem> problem = out->check()) return *std::move(problem);
+  if (profile.draft.design) {
+    EngineProfile passes;
+    passes.draft_tokens = profile.draft_tokens;
+    passes.captured = profile.captured;
+    auto draft = make(*profile.draft.design, passes, out->cache_);
+    if (auto* problem = std::get_if<Problem>(&draft)) {
+      problem->what = "of the draft: " + problem->what;
+      return *std::move(problem);
+    }
+    out->draft_ = std::get<0>(std::move(draft));
+  }
   return out;
 }
 
 // So many queries of a sequence read its cache once: as many times the heads share it.
-Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context, int64_t queries) const {
-  if (mode == Mode::Prefill) return prompt_design(design_, 1, context);
-  Design out = decode_design(design_, tokens, context);
+Design EngineClock::decode_step(int64_t sequences, int64_t context, int64_t queries) const {
+  Design out = decode_design(design_, sequences, context);
   // Latent attention has as many KV heads as heads, and one latent for all of them.
   const bool latent = out.model.kv_rank > 0;
   out.model.heads *= queries;
@@ -69,8 +80,8 @@ Design EngineClock::step_design(Mode mode, int64_t tokens, int64_t context, int6
 }
 
 std::optional<Problem> EngineClock::check() {
-  const auto problem_of = [&](Mode mode, int64_t queries) -> std::optional<Problem> {
-    const auto report = make_report(step_design(mode, 1, kAnyContext, queries), cache_);
+  const auto problem_of = [&](const Design& step) -> std::optional<Problem> {
+    const auto report = make_report(step, cache_);
     for (const Problem& problem : report->problems)
       if (problem.severity == Severity::Error) return problem;
     if (!report->accelerator)
@@ -79,16 +90,24 @@ std::optional<Problem> EngineClock::check() {
                      "the id of an accelerator"};
     return std::nullopt;
   };
-  for (const Mode mode : {Mode::Decode, Mode::Prefill})
-    if (auto problem = problem_of(mode, 1)) return problem;
-  machine_ = machine_of(step_design(Mode::Decode, 1, kAnyContext));
-  return profile_.draft_tokens > 0 ? problem_of(Mode::Decode, 1 + profile_.draft_tokens) : std::nullopt;
+  const Design one = decode_step(1, kAnyContext), prompt = prompt_design(design_, 1, kAnyContext);
+  for (const Design& step : {one, prompt})
+    if (auto problem = problem_of(step)) return problem;
+  machine_ = machine_of(one);
+  reads_cached_tokens_ = no_cached_tokens(prompt).empty();
+  return profile_.draft_tokens > 0 ? problem_of(decode_step(1, kAnyContext, 1 + profile_.draft_tokens))
+                                   : std::nullopt;
 }
 
-ForwardSeconds EngineClock::forward(Mode mode, int64_t tokens, int64_t context, int64_t queries) const {
-  const auto report = make_report(step_design(mode, tokens, context, queries), cache_);
-  // A number that the layout does not accept, such as a prompt that cp does not divide, costs nothing: its
-  // neighbours on the ladder are accepted, or check() has failed.
+// A number that the layout does not accept, such as a prompt that cp does not divide, costs nothing: its
+// neighbours on the ladder are accepted, or check() has failed.
+ForwardSeconds EngineClock::decode_forward(int64_t sequences, int64_t context, int64_t queries) const {
+  const auto report = make_report(decode_step(sequences, context, queries), cache_);
+  return report->valid() ? forward_seconds(*report) : ForwardSeconds{};
+}
+
+ForwardSeconds EngineClock::prompt_forward(int64_t tokens, int64_t cached) const {
+  const auto report = make_report(prompt_design(design_, 1, tokens, cached), cache_);
   return report->valid() ? forward_seconds(*report) : ForwardSeconds{};
 }
 
@@ -105,8 +124,8 @@ EngineClock::Parts EngineClock::parts(const ForwardSeconds& forward,
 const EngineClock::TokenCost& EngineClock::token_cost(Mode mode, int64_t tokens) {
   const auto [it, fresh] = tokens_[mode == Mode::Decode].try_emplace(tokens);
   if (fresh) {
-    const ForwardSeconds of = mode == Mode::Decode ? forward(mode, tokens, kAnyContext)
-                                                   : forward(mode, 1, tokens);
+    const ForwardSeconds of = mode == Mode::Decode ? decode_forward(tokens, kAnyContext)
+                                                   : prompt_forward(tokens);
     it->second = {parts(of, &ForwardSeconds::Stage::tokens), parts(of, &ForwardSeconds::Stage::head),
                   static_cast<double>(of.kernels)};
     it->second.tokens[kAllStages] += of.messages;
@@ -129,7 +148,7 @@ double EngineClock::head_seconds(int64_t sequences, size_t part) {
 double EngineClock::decode_attention(int64_t sequences, int64_t context, int64_t queries, size_t part) {
   const auto [it, fresh] = decode_attention_.try_emplace({sequences, context, queries});
   if (fresh)
-    it->second = parts(forward(Mode::Decode, sequences, context, queries), &ForwardSeconds::Stage::attention);
+    it->second = parts(decode_forward(sequences, context, queries), &ForwardSeconds::Stage::attention);
   return it->second[part];
 }
 
@@ -156,31 +175,61 @@ double EngineClock::verification_attention_seconds(const StepBatch& batch, size_
   return between(one, all, static_cast<double>(batch.draft_tokens) / static_cast<double>(most));
 }
 
+double EngineClock::pass_seconds(const StepBatch& batch) {
+  const ForwardSeconds::Stage of = kernel_seconds(batch, kAllStages);
+  return of.tokens + of.attention;
+}
+
 double EngineClock::draft_seconds(const StepBatch& batch, int64_t tokens, double verified) {
   const int64_t sequences = batch.sampled;
-  if (!profile_.draft_module || sequences == 0) return 0;
-  const auto layers = static_cast<double>(design_.model.layers),
-             passes = static_cast<double>(profile_.draft_tokens);
-  const DType type = design_.workload.dtype;
-  const auto joined = [&](int64_t rows) {
-    return matmul_seconds(machine_, {1, rows, design_.model.hidden, 2 * design_.model.hidden, type, type});
-  };
+  if (profile_.draft.kind == DraftKind::None || sequences == 0) return 0;
+  const auto passes = static_cast<double>(profile_.draft_tokens);
   int64_t contexts = batch.decode_context;
   for (const PrefillChunk& chunk : batch.chunks) contexts += chunk.context + chunk.tokens;
   const int64_t all = batch.decode_sequences + static_cast<int64_t>(batch.chunks.size());
-  contexts = contexts * sequences / all;
-  const double first = verified / layers + joined(tokens);
-  const double further = (token_seconds(Mode::Decode, profile_.padded(sequences), kAllStages) +
-                          decode_attention_seconds(sequences, contexts, 1, kAllStages)) /
-                             layers +
-                         joined(sequences);
-  return first + (passes - 1) * further + passes * head_seconds(sequences, kAllStages);
+  const StepBatch one{sequences, contexts * sequences / all, {}, sequences};
+  double first = 0, further = 0, head = 0;
+  if (draft_) {
+    first = draft_->pass_seconds(batch);
+    further = draft_->pass_seconds(one);
+    head = draft_->head_seconds(sequences, kAllStages);
+  } else {
+    const auto layers = static_cast<double>(design_.model.layers);
+    first = verified / layers;
+    further = (token_seconds(Mode::Decode, profile_.padded(sequences), kAllStages) +
+               decode_attention_seconds(sequences, one.decode_context, 1, kAllStages)) /
+              layers;
+    head = head_seconds(sequences, kAllStages);
+  }
+  if (profile_.draft.kind == DraftKind::Eagle) {
+    const DType type = design_.workload.dtype;
+    const int64_t hidden = draft_ ? draft_->design_.model.hidden : design_.model.hidden;
+    const auto joined = [&](int64_t rows) {
+      return matmul_seconds(machine_, {1, rows, hidden, 2 * design_.model.hidden, type, type});
+    };
+    first += joined(tokens);
+    further += joined(sequences);
+  }
+  return first + (passes - 1) * further + passes * head;
 }
 
-double EngineClock::prompt_attention(int64_t tokens, size_t part) {
-  const auto [it, fresh] = prompt_attention_.try_emplace(tokens);
-  if (fresh) it->second = parts(forward(Mode::Prefill, 1, tokens), &ForwardSeconds::Stage::attention);
-  return it->second[part];
+double EngineClock::chunk_cost(int64_t tokens, int64_t context, size_t part) {
+  const auto log2 = [](int64_t n) { return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(n))); };
+  constexpr size_t kBits = 64;
+  chunks_.resize(kBits * kBits);
+  Parts& out = chunks_[log2(tokens) * kBits + log2(context)];
+  if (!out.empty()) return out[part];
+  const ForwardSeconds of = prompt_forward(tokens, context);
+  out = parts(of, &ForwardSeconds::Stage::attention);
+  if (context == 0) return out[part];
+  const Parts& plain = token_cost(Mode::Prefill, tokens).tokens;
+  const Parts all = parts(of, &ForwardSeconds::Stage::tokens);
+  for (size_t stage = 1; stage < out.size(); ++stage) {
+    const double more = std::max(0.0, all[stage] - plain[stage]);
+    out[stage] += more;
+    out[kAllStages] += more;
+  }
+  return out[part];
 }
 
 // Without the constant part. Seconds over tokens are interpolated, which is exact for squares.
@@ -195,6 +244,29 @@ double EngineClock::prompt_attention_seconds(int64_t tokens, size_t part) {
   return static_cast<double>(tokens) * (at.share == 0 ? low : between(low, each(at.high), at.share));
 }
 
+// Without the constant part.
+double EngineClock::chunk_seconds(const PrefillChunk& chunk, size_t part) {
+  if (chunk.context == 0) return prompt_attention_seconds(chunk.tokens, part);
+  if (!reads_cached_tokens_)
+    return prompt_attention_seconds(chunk.context + chunk.tokens, part) -
+           prompt_attention_seconds(chunk.context, part);
+  // Kernels compute at least a tile of queries.
+  const int64_t tokens = std::max(chunk.tokens, kLeastPrompt);
+  const Rung of = rung(static_cast<double>(tokens), kLeastPrompt, false),
+             at = rung(static_cast<double>(chunk.context), kLeastContext, false);
+  const double constant = prompt_attention(kLeastPrompt, part);
+  const double beyond = std::min(1.0,
+                                 static_cast<double>(chunk.context) / static_cast<double>(kLeastContext));
+  const auto each = [&](int64_t n) {
+    double seconds = chunk_cost(n, at.low, part);
+    if (at.share > 0) seconds = between(seconds, chunk_cost(n, at.high, part), at.share);
+    if (beyond < 1) seconds = between(prompt_attention(n, part), seconds, beyond);
+    return (seconds - constant) / static_cast<double>(n);
+  };
+  const double low = each(of.low);
+  return static_cast<double>(tokens) * (of.share == 0 ? low : between(low, each(of.high), of.share));
+}
+
 EngineClock::Tokens EngineClock::tokens_of(const StepBatch& batch) const {
   int64_t prompt = 0;
   for (const PrefillChunk& chunk : batch.chunks) prompt += chunk.tokens;
@@ -206,9 +278,7 @@ EngineClock::Tokens EngineClock::tokens_of(const StepBatch& batch) const {
 ForwardSeconds::Stage EngineClock::kernel_seconds(const StepBatch& batch, size_t part) {
   const Tokens of = tokens_of(batch);
   double attention = verification_attention_seconds(batch, part);
-  for (const PrefillChunk& chunk : batch.chunks)
-    attention += prompt_attention_seconds(chunk.context + chunk.tokens, part) -
-                 prompt_attention_seconds(chunk.context, part);
+  for (const PrefillChunk& chunk : batch.chunks) attention += chunk_seconds(chunk, part);
   if (of.prompt > 0) attention += prompt_attention(kLeastPrompt, part);
   double tokens = 0;
   if (of.share < 1) tokens += (1 - of.share) * token_seconds(Mode::Decode, of.computed, part);

@@ -10,18 +10,22 @@
 //   tokens of the same size, a token of a prompt as in a prompt of that size.
 // - Attention of generated tokens: a grid of sequences and mean contexts. The bytes that it reads are their
 //   product, for which the bilinear interpolation is exact.
-// - Attention of a chunk of q tokens after c others: the attention of a prompt of c + q tokens less that of a
-//   prompt of c tokens: the same products of queries and keys. Prompts without their constant part: one
-//   kernel computes all chunks of a step.
+// - Chunk of q tokens after c others: a prompt of q tokens after c cached ones (WorkloadSpec::cached_tokens),
+//   which reads the cached keys and values. What its layers take longer than those of a prompt of q tokens
+//   counts with its attention: up projections of cached latents, gathers of cached keys over cp. A grid of
+//   chunks and contexts; seconds per token are interpolated, which is exact for products of both. One kernel
+//   computes all chunks of a step, so its constant part counts once. Where a step cannot begin after cached
+//   tokens (no_cached_tokens), a chunk has the attention of a prompt of c + q tokens less that of c tokens.
 //
 // Speculative decoding: a step verifies all draft tokens in one forward. Kernels other than attention run on
 // all tokens, and the head on each of them. Attention reads the cache of a sequence once for all its queries:
 // 1 + k queries of H heads cost as much as one query of (1 + k) H heads with the same KV heads. The draft
-// module runs k passes (vLLM, v1/spec_decode/eagle.py, propose): the first on all tokens of the step, the
-// others on one token of each sequence that samples. A pass is a layer of the model, the product that joins
-// the embedding with the hidden state (2 D x D, on every rank), and the head (EAGLE: Li et al., ICML 2024,
-// section 3.1; MTP: DeepSeek-V3, arXiv 2412.19437, section 2.2). A layer costs the mean of the layers of the
-// model. The module belongs to the last stage of a pipeline.
+// runs k passes (vLLM, v1/spec_decode/eagle.py, propose): the first on all tokens of the step, the others on
+// one token of each sequence that samples; each computes the head for these sequences. A pass is a forward of
+// the design of the draft (draft.h), put together as a step is. An EAGLE layer also has the product that
+// joins the embedding with the hidden state (2 D x D, on every rank; Li et al., ICML 2024, section 3.1);
+// without a design it costs the mean of the layers of the model, and the head of the model. The draft belongs
+// to the last stage of a pipeline.
 //
 // Pipeline: the seconds of a step are those of all stages and of the messages between them. The slowest stage
 // is put together from the same designs; messages overlap with the work of a stage.
@@ -67,10 +71,11 @@ class EngineClock final : public StepClock {
   using Parts = std::vector<double>;  // of all stages, and of each stage
   EngineClock(Design design, EngineProfile profile, std::shared_ptr<PlanCache> cache);
   std::optional<Problem> check();
-  // One microbatch on every replica: so many sequences of decode, or one prompt of `context` tokens. Its
-  // attention has the heads of so many queries of a sequence.
-  Design step_design(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
-  ForwardSeconds forward(Mode mode, int64_t sequences, int64_t context, int64_t queries = 1) const;
+  // One microbatch on every replica: sequences of `context` tokens whose attention has the heads of so many
+  // queries of a sequence, or one prompt after cached tokens.
+  Design decode_step(int64_t sequences, int64_t context, int64_t queries = 1) const;
+  ForwardSeconds decode_forward(int64_t sequences, int64_t context, int64_t queries = 1) const;
+  ForwardSeconds prompt_forward(int64_t tokens, int64_t cached = 0) const;
 
   // At a point of a ladder; computed once.
   struct TokenCost {
@@ -79,14 +84,20 @@ class EngineClock final : public StepClock {
   };
   const TokenCost& token_cost(Mode mode, int64_t tokens);
   double decode_attention(int64_t sequences, int64_t context, int64_t queries, size_t part);
-  double prompt_attention(int64_t tokens, size_t part);
+  // context: of cached tokens before a chunk, a power of two like its tokens; 0: none.
+  double chunk_cost(int64_t tokens, int64_t context, size_t part);
+  double prompt_attention(int64_t tokens, size_t part) { return chunk_cost(tokens, 0, part); }
   // Between the points.
   double token_seconds(Mode mode, int64_t tokens, size_t part);
   double head_seconds(int64_t sequences, size_t part);
   double decode_attention_seconds(int64_t sequences, int64_t contexts, int64_t queries, size_t part);
   double verification_attention_seconds(const StepBatch& batch, size_t part);
   double prompt_attention_seconds(int64_t tokens, size_t part);
-  // Of the draft module. verified: seconds of the step in all stages without the head; tokens: of the step.
+  double chunk_seconds(const PrefillChunk& chunk, size_t part);
+  // Of a pass of this clock's design as a draft, without its head.
+  double pass_seconds(const StepBatch& batch);
+  // Of all passes of the draft. verified: seconds of the step in all stages without the head; tokens: of the
+  // step.
   double draft_seconds(const StepBatch& batch, int64_t tokens, double verified);
   ForwardSeconds::Stage kernel_seconds(const StepBatch& batch, size_t part);
   double part_seconds(const StepBatch& batch, size_t part);
@@ -96,9 +107,12 @@ class EngineClock final : public StepClock {
   EngineProfile profile_;
   std::shared_ptr<PlanCache> cache_;
   Machine machine_;
-  std::map<int64_t, TokenCost> tokens_[2];                                   // of prefill and of decode
+  std::unique_ptr<EngineClock> draft_;      // of a pass of the draft; null without a design of the draft
+  std::map<int64_t, TokenCost> tokens_[2];  // of prefill and of decode
   std::map<std::tuple<int64_t, int64_t, int64_t>, Parts> decode_attention_;  // sequences, context, queries
-  std::map<int64_t, Parts> prompt_attention_;
+  bool reads_cached_tokens_ = false;  // a step may begin after cached tokens
+  // Of chunks, by the binary logarithms of tokens and of cached tokens (0: none); empty: not computed yet.
+  std::vector<Parts> chunks_;
 };
 
 }  // namespace shardscape

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "serving/engine/draft.h"
 
 namespace shardscape {
 
@@ -43,10 +44,10 @@ struct EngineProfile {
   // Steps without chunks of prompts replay a graph that was recorded for the next larger of these numbers of
   // tokens; larger steps are not padded. Ascending.
   std::vector<int64_t> captured;
-  // Speculative decoding: tokens that a draft proposes for each sequence of a step, and whether a layer and
-  // the head of the model compute them, one pass for each token (MTP, EAGLE).
+  // Speculative decoding: tokens that a draft proposes for each sequence of a step, and what computes them,
+  // one pass for each token.
   int64_t draft_tokens = 0;
-  bool draft_module = false;
+  Draft draft;
   int64_t padded(int64_t tokens) const;
 };
 

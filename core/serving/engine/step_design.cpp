@@ -31,9 +31,10 @@ Design decode_design(const Design& engine, int64_t sequences, int64_t context) {
   return out;
 }
 
-Design prompt_design(const Design& engine, int64_t prompts, int64_t tokens) {
+Design prompt_design(const Design& engine, int64_t prompts, int64_t tokens, int64_t cached) {
   Design out = of_mode(engine, Mode::Prefill, prompts);
   out.workload.seq = tokens;
+  out.workload.cached_tokens = cached;
   return out;
 }
 

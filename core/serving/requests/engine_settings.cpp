@@ -114,7 +114,8 @@ int64_t draft_tokens(const SpeculativeSettings& settings) {
 int64_t lookahead_tokens(const SpeculativeSettings& settings) {
   switch (settings.method) {
     case SpeculativeMethod::Mtp:
-    case SpeculativeMethod::Eagle: return settings.num_speculative_tokens;
+    case SpeculativeMethod::Eagle:
+    case SpeculativeMethod::DraftModel: return settings.num_speculative_tokens;
     case SpeculativeMethod::None:
     case SpeculativeMethod::Ngram: break;
   }

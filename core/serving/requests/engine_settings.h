@@ -78,9 +78,10 @@ struct TrtllmSettings {
 // Speculative decoding, of all engines. The methods have the names of vLLM (vllm/config/speculative.py).
 enum class SpeculativeMethod : uint8_t {
   None,
-  Mtp,    // the module for multi-token prediction of the model
-  Eagle,  // a layer that is trained for the model: EAGLE, EAGLE-3
-  Ngram,  // tokens that followed the last ones earlier in the text; no computation
+  Mtp,        // the module for multi-token prediction of the model
+  Eagle,      // a layer that is trained for the model: EAGLE, EAGLE-3
+  Ngram,      // tokens that followed the last ones earlier in the text; no computation
+  DraftModel  // a smaller model
 };
 inline constexpr int64_t kMostSpeculativeTokens = 16;
 struct SpeculativeSettings {

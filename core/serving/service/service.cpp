@@ -7,6 +7,7 @@
 #include "serving/engine/engine_clock.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/trace_file.h"
+#include "serving/service/service_draft.h"
 #include "serving/service/service_fleet.h"
 
 namespace shardscape {
@@ -96,9 +97,7 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
   EngineProfile profile = engine_profile(by_kernels ? kernels : engine,
                                          accelerator ? accelerator->family : "");
   if (!schedules_ahead(spec.engine)) profile.sequence_seconds = profile.sync_sequence_seconds;
-  const SpeculativeSettings& speculation = spec.engine.speculation;
-  profile.draft_tokens = draft_tokens(speculation);
-  profile.draft_module = lookahead_tokens(speculation) > 0;
+  profile.draft_tokens = draft_tokens(spec.engine.speculation);
   // SGLang and TensorRT-LLM record graphs of about the same sizes.
   const int64_t tokens = 1 + profile.draft_tokens;
   profile.captured = vllm_captured_sizes(std::min(2 * tokens * most_sequences(spec.engine), kMostCaptured),
@@ -108,7 +107,11 @@ EngineProfile service_profile(const Design& design, const ServiceSpec& spec) {
 
 Result<std::unique_ptr<StepClock>> service_clock(const Design& design, const ServiceSpec& spec,
                                                  std::shared_ptr<PlanCache> cache) {
-  auto clock = EngineClock::make(engine_design(design), service_profile(design, spec), std::move(cache));
+  auto draft = service_draft(engine_design(design), spec);
+  if (auto* problem = std::get_if<Problem>(&draft)) return *std::move(problem);
+  EngineProfile profile = service_profile(design, spec);
+  profile.draft = std::get<0>(std::move(draft));
+  auto clock = EngineClock::make(engine_design(design), profile, std::move(cache));
   if (auto* problem = std::get_if<Problem>(&clock)) return *std::move(problem);
   return std::get<0>(std::move(clock));
 }

@@ -62,9 +62,9 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
                                                       std::shared_ptr<PlanCache> cache = {},
                                                       RunSteps steps = RunSteps::Kept);
 
-// The host of the engine. With vLLM's scheduler, the host of the engine whose kernel profile the design has
-// (WorkloadSpec::profile), if it has one. So with other schedulers, if the profile is a code base of the
-// engine: "trtllm-engine".
+// The host of the engine, without what computes a draft. With vLLM's scheduler, the host of the engine whose
+// kernel profile the design has (WorkloadSpec::profile), if it has one. So with other schedulers, if the
+// profile is a code base of the engine: "trtllm-engine".
 EngineProfile service_profile(const Design& design, const ServiceSpec& spec);
 // The seconds of the engine's steps. Runs whose engine designs and engine settings are equal may share a
 // clock, one after another.

@@ -5,22 +5,27 @@
 
 #include "base/units.h"
 #include "serving/service/service.h"
+#include "serving/service/service_draft.h"
 
 namespace shardscape {
 namespace {
 
-CacheSettings cache_settings(const ServiceSpec& spec) {
+// design: of one engine.
+Result<CacheSettings> cache_settings(const Design& design, const ServiceSpec& spec) {
+  auto draft = service_draft(design, spec);
+  if (auto* problem = std::get_if<Problem>(&draft)) return *std::move(problem);
   const EngineSettings& engine = spec.engine;
-  return {memory_share(spec),
-          most_step_tokens(engine),
-          most_sequences(engine),
-          cache_block_size(engine),
-          0,
-          engine.engine,
-          engine.disable_hybrid_kv_cache_manager,
-          request_states(engine.sglang),
-          caches_prefixes(engine),
-          engine.mxfp4_use_marlin};
+  return CacheSettings{memory_share(spec),
+                       most_step_tokens(engine),
+                       most_sequences(engine),
+                       cache_block_size(engine),
+                       0,
+                       engine.engine,
+                       engine.disable_hybrid_kv_cache_manager,
+                       request_states(engine.sglang),
+                       caches_prefixes(engine),
+                       engine.mxfp4_use_marlin,
+                       std::get<0>(std::move(draft))};
 }
 
 // The tiers of an engine's cache, in blocks of the cache. Engines but TensorRT-LLM copy what the device holds
@@ -45,7 +50,10 @@ CacheTierSettings cache_tiers(const ServiceSpec& spec, int64_t device_blocks, co
 
 Result<CacheCapacity> service_cache(const Design& design, const ServiceSpec& spec,
                                     std::shared_ptr<PlanCache> cache) {
-  return cache_capacity(engine_design(design), cache_settings(spec), std::move(cache));
+  const Design engine = engine_design(design);
+  const auto settings = cache_settings(engine, spec);
+  if (const auto* problem = std::get_if<Problem>(&settings)) return *problem;
+  return cache_capacity(engine, std::get<0>(settings), std::move(cache));
 }
 
 Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
@@ -59,8 +67,11 @@ Problem no_cache_problem(EngineKind engine, const CacheCapacity& cache) {
 std::optional<Problem> set_cache(const Design& design, const ServiceSpec& spec, EngineSettings& engine,
                                  CacheCapacity& cache, std::shared_ptr<PlanCache> plans) {
   const bool given = cache_blocks(engine) > 0;
-  const auto capacity = given ? cache_storage(engine_design(design), cache_settings(spec), std::move(plans))
-                              : service_cache(design, spec, std::move(plans));
+  const Design of = engine_design(design);
+  const auto settings = cache_settings(of, spec);
+  if (const auto* problem = std::get_if<Problem>(&settings)) return *problem;
+  const auto capacity = given ? cache_storage(of, std::get<0>(settings), std::move(plans))
+                              : cache_capacity(of, std::get<0>(settings), std::move(plans));
   if (const auto* problem = std::get_if<Problem>(&capacity)) return *problem;
   cache = std::get<0>(capacity);
   engine.layout = cache.layout;

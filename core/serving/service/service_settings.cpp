@@ -112,7 +112,7 @@ constexpr const char* kSglangPolicies[] = {"fcfs", "lpm"};
 constexpr const char* kStateStrategies[] = {"extra_buffer", "no_buffer"};
 constexpr const char* kCapacityPolicies[] = {"GUARANTEED_NO_EVICT", "MAX_UTILIZATION", "STATIC_BATCH"};
 constexpr const char* kChunkingPolicies[] = {"FIRST_COME_FIRST_SERVED", "EQUAL_PROGRESS"};
-constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram"};
+constexpr const char* kSpeculativeMethods[] = {"none", "mtp", "eagle", "ngram", "draft-model"};
 constexpr const char* kHandoffs[] = {"engine", "source-first", "destination-first"};
 constexpr const char* kConnectors[] = {"engine", "network", "mooncake", "nixl"};
 constexpr const char* kRouters[] = {"round-robin", "least-outstanding", "prefix-aware"};
@@ -406,8 +406,20 @@ std::vector<ServiceSetting> speculative_settings() {
       choice<MEMBER(engine.speculation.method), kSpeculativeMethods>(
           "speculative_method", "Speculative decoding", kGroup,
           "What proposes draft tokens, which one step verifies: the module for multi-token prediction of the "
-          "model, an EAGLE layer, or n-grams of the text (vLLM: method of speculative_config; SGLang: "
-          "speculative_algorithm NEXTN, EAGLE, NGRAM; TensorRT-LLM: decoding_type MTP, Eagle, NGram)."),
+          "model, an EAGLE layer, n-grams of the text, or a smaller model (vLLM: method of "
+          "speculative_config; SGLang: speculative_algorithm NEXTN, EAGLE, NGRAM, STANDALONE; TensorRT-LLM: "
+          "decoding_type MTP, Eagle, NGram, DraftTarget)."),
+      file<MEMBER(draft_model)>(
+          "draft_model", "Draft model", kGroup,
+          "The smaller model of draft-model, or the layer of eagle: a preset, the config.json of a model, or "
+          "a "
+          "saved design. Its weights and its cache are in the memory (vLLM: model of speculative_config; "
+          "SGLang: speculative_draft_model_path; TensorRT-LLM: speculative_model_dir)."),
+      whole<MEMBER(draft_tensor_parallel_size)>(
+          "draft_tensor_parallel_size", "Draft tp", kGroup,
+          "Tensor-parallel ranks that share the draft model; the other ranks compute the same. 0: those of "
+          "the "
+          "model (vLLM: draft_tensor_parallel_size of speculative_config)."),
       whole<MEMBER(engine.speculation.num_speculative_tokens)>(
           "num_speculative_tokens", "Draft tokens", kGroup,
           "Draft tokens of a sequence in each step (vLLM; SGLang: speculative_num_steps, with top-k 1; "

@@ -84,6 +84,10 @@ struct ServiceSpec {
   // replica's.
   double host_cache_gib = 0, disk_cache_gib = 0;
   double host_cache_gbps = Machine{}.host_gbps, disk_cache_gbps = 7;
+  // Model of the draft: a preset or a file (service_draft.h); empty: none. Ranks that share it; 0: as the
+  // model.
+  std::string draft_model;
+  int64_t draft_tensor_parallel_size = 0;
   Router router = Router::RoundRobin;
   RequestLimits limits;  // of a request; its 99th percentile keeps them, too
   ServiceLevel level;    // further limits, of percentiles

@@ -93,6 +93,28 @@ class EngineClockTest : public QObject {
     QVERIFY(chunked >= once);
     compare_close(chunked, once, 0.05);
   }
+  // A chunk after cached tokens is a prefill step after as many; latents are projected again. Few tokens take
+  // at least the time to read the cache: 128 KiB for each of 65,536 tokens.
+  void chunks_read_the_cache() {
+    const auto seconds = [](EngineClock& clock, int64_t tokens, int64_t cached) {
+      const PrefillChunk chunk[] = {{tokens, cached}};
+      return clock.seconds({0, 0, chunk, 1});
+    };
+    for (const char* preset : {"llama3-8b", "deepseek-v2-lite", "gpt-oss-20b"}) {
+      const Design design = served(preset, 1);
+      const auto clock = clock_of(design);
+      for (const int64_t tokens : {512, 2048})
+        for (const int64_t cached : {2048, 65536}) {
+          Design step = serving_design(design, Mode::Prefill, 1, tokens);
+          step.workload.cached_tokens = cached;
+          compare_close(seconds(*clock, tokens, cached), serve(step).figures.seconds, 0.01);
+        }
+    }
+    const auto clock = clock_of(served("llama3-8b", 1));
+    const double read = 65536.0 * 131072 / 3.36e12;
+    QVERIFY(seconds(*clock, 16, 65536) - seconds(*clock, 16, 0) > read);
+    QVERIFY(seconds(*clock, 1, 65536) - seconds(*clock, 1, 0) > read);
+  }
   // More tokens, longer contexts and more samples never make a step faster.
   void larger_steps_take_longer() {
     const auto clock = clock_of(served("llama3-8b", 1));
@@ -243,14 +265,14 @@ class EngineClockTest : public QObject {
     QVERIFY(clock_of(design, profile)->seconds({4, 4 * 1024, {}, 4, 12}) >
             clock_of(design)->seconds(decode(4, 1024)));
   }
-  // Each pass of the module takes a layer, a product and the head. n-grams take no time.
+  // Each pass of an EAGLE layer takes a layer, a product and the head. n-grams take no time.
   void draft_modules_take_passes() {
     const Design design = served("llama3-70b", 4);
     EngineProfile profile;
     const StepBatch batch{16, 16 * 1024, {}, 16, 48};
     profile.draft_tokens = 3;
     const double ngram = clock_of(design, profile)->seconds(batch);
-    profile.draft_module = true;
+    profile.draft.kind = DraftKind::Eagle;
     const double module = clock_of(design, profile)->seconds(batch);
     const auto report = make_report(serving_design(design, Mode::Decode, 16, 1024),
                                     std::make_shared<PlanCache>());
@@ -271,7 +293,7 @@ class EngineClockTest : public QObject {
     profile.draft_tokens = 3;
     const StepBatch batch{16, 16 * 1024, {}, 16, 48};
     const auto ngram = clock_of(design, profile);
-    profile.draft_module = true;
+    profile.draft.kind = DraftKind::Eagle;
     const auto module = clock_of(design, profile);
     const double all = module->seconds(batch) - ngram->seconds(batch),
                  slowest = module->bottleneck_seconds(batch) - ngram->bottleneck_seconds(batch);
