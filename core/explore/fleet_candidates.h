@@ -18,6 +18,10 @@ struct FleetSpace {
   std::vector<std::pair<std::string, std::vector<std::string>>> settings;
 };
 
+// Whether a fleet search can vary the setting: settings of the engine and the router. The engine itself and
+// the number of replicas are answers or questions of their own.
+bool fleet_varies(const ServiceSetting& setting);
+
 struct FleetCandidates {
   std::vector<FleetCandidate> list;
   int64_t invalid = 0;  // layouts that validation refuses

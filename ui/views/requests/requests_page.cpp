@@ -71,6 +71,10 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   for (AnswerPanel* panel : std::initializer_list<AnswerPanel*>{fleet_, effects_}) {
     panel->setVisible(false);
     columns->addWidget(panel, 1);
+    connect(panel, &AnswerPanel::settingRefused, editor_,
+            [this](const Problem& problem) { editor_->showProblem(&problem); });
+    connect(panel, &AnswerPanel::settingRequested, editor_,
+            [this](const QString& id) { editor_->focusField(id.toStdString()); });
   }
   rows->addLayout(columns, 1);
   dim_delay_.setSingleShot(true);

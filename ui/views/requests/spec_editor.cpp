@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ui/toolkit/value_scale.h"
-#include "ui/views/requests/setting_row.h"
+#include "ui/toolkit/setting_row.h"
 
 namespace shardscape::ui {
 namespace {
