@@ -78,6 +78,10 @@ void KvHandoff::prefilled(int32_t request, double now) {
   RequestRecord& to = records_[static_cast<size_t>(request)];
   to.scheduled = from.scheduled;
   to.cached = from.cached;
+  to.from_host = from.from_host;
+  to.from_disk = from.from_disk;
+  to.load_seconds = from.load_seconds;
+  to.load_begin = from.load_begin;
   to.chunks = from.chunks;
   to.preemptions = from.preemptions;
   to.prefill_replica = from.replica;

@@ -26,6 +26,7 @@ struct RequestRecord {
   int32_t cached = 0;                    // prompt tokens found in the cache at the first schedule
   int32_t from_host = 0, from_disk = 0;  // of these: tokens that lower tiers of the cache had
   double load_seconds = 0;               // until they were on the device
+  double load_begin = -1;                // of a load before the first chunk; -1: part of a step, or none
   int32_t preemptions = 0;
   int32_t replica = 0;
   int32_t chunks = 0;  // steps that computed a part of the prompt, up to the first token

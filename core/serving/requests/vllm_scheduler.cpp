@@ -451,7 +451,9 @@ void VllmScheduler::load(int32_t sequence, double now, const KvBlocks::Hits& hit
   link_free_ = std::max(now, link_free_) + blocks_.load_seconds(hits);
   loads_.push_back({sequence, link_free_});
   RequestRecord& record = records_[static_cast<size_t>(at(sequence).request)];
-  if (record.preemptions == 0) record.load_seconds = link_free_ - now;
+  if (record.preemptions > 0) return;
+  record.load_seconds = link_free_ - now;
+  record.load_begin = now;
 }
 
 double VllmScheduler::load_end() const {

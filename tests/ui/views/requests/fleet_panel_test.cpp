@@ -144,7 +144,7 @@ class FleetPanelTest : public QObject {
     QVERIFY(!offered.contains(text_of(find_setting("max_running_requests")->label)));  // of SGLang
     QTest::mouseClick(varied.menu(), Qt::LeftButton, {}, varied.menu()->actionGeometry(sequences).center());
     QLineEdit* field = varied.field("max_num_seqs");
-    QVERIFY(field && field->hasFocus());
+    QVERIFY(field && w.main.focusWidget() == field);
     QCOMPARE(varied.values().front().second.size(), size_t{3});  // half, the value, double
     QTest::keyClicks(field, QStringLiteral("2, 64"));            // the text was selected
     w.ask(panel);
@@ -162,7 +162,7 @@ class FleetPanelTest : public QObject {
     QVERIFY(panel.issue()->isVisible() && panel.issue()->text().contains(field->accessibleName()));
     panel.startButton()->setFocus();
     QTest::mouseClick(panel.issue()->fixButton(), Qt::LeftButton);
-    QVERIFY(field->hasFocus());
+    QTRY_COMPARE(w.main.focusWidget(), field);
     QTest::mouseClick(field->parentWidget()->findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY(!varied.field("max_num_seqs"));
   }
@@ -180,12 +180,12 @@ class FleetPanelTest : public QObject {
              qPrintable(panel.issue()->text()));
     QVERIFY(row.issue()->isVisible());
     QTest::mouseClick(panel.issue()->fixButton(), Qt::LeftButton);
-    QVERIFY(row.field()->hasFocus());
+    QTRY_COMPARE(w.main.focusWidget(), row.field());
   }
   // Rows without a fleet say why: in the cell, its tip, and below the question. Accelerators have their
   // names.
   void rowsHaveReasons() {
-    FleetWindow w;
+    FleetWindow w("p99 tpot<1us");
     w.show(RequestsPage::Fleet);
     FleetPanel& panel = *w.requests().fleet();
     panel.engineGpus()->setText(QStringLiteral("1,2"));
