@@ -33,8 +33,7 @@ Result<std::vector<Combination>> combinations(const ServiceSpec& spec, const Fle
   std::vector<Combination> out{{spec, ""}};
   for (const auto& [id, values] : space.settings) {
     const ServiceSetting* setting = find_setting(id);
-    if (!setting || (setting->group != SettingGroup::Engine && setting->group != SettingGroup::Fleet) ||
-        kFound.contains(id))
+    if (!setting || !fleet_varies(*setting))
       return problem_of(id, "it is no setting that a fleet search varies",
                         "a setting of the engine, or router");
     if (const auto problem = check_engine(spec, *setting)) return *problem;
@@ -183,6 +182,11 @@ std::string engine_layout_text(const Design& engine) {
     if (degree > 1) out += (out.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(degree);
   if (p.ep > 1 && p.folds_experts()) out += ", etp " + std::to_string(p.expert_tp());
   return out.empty() ? "1 GPU" : out;
+}
+
+bool fleet_varies(const ServiceSetting& setting) {
+  return (setting.group == SettingGroup::Engine || setting.group == SettingGroup::Fleet) &&
+         !kFound.contains(setting.id);
 }
 
 Result<FleetCandidates> fleet_candidates(const Design& design, const ServiceSpec& spec,

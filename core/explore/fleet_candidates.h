@@ -24,6 +24,10 @@ struct FleetSpace {
   std::string prefill_design;  // file
 };
 
+// Whether a fleet search can vary the setting: settings of the engine and the router. The engine itself and
+// the number of replicas are answers or questions of their own.
+bool fleet_varies(const ServiceSetting& setting);
+
 struct FleetCandidates {
   std::vector<FleetCandidate> list, prefill;  // prefill: of FleetOptions
   int64_t invalid = 0;                        // layouts that validation refuses

@@ -128,7 +128,14 @@ void offer(const Design& design, const Evaluation& evaluation, double price_per_
     }
     layout.slower = slower_than(layout.evaluation, found.front().evaluation);
   }
-  for (FoundLayout& layout : found) layout.reason = reason(layout, found.front());
+  for (FoundLayout& layout : found) {
+    layout.reason = reason(layout, found.front());
+    // The given design may need less memory, and be slower than kLayoutSlower allows.
+    const int64_t more = layout.evaluation.memory - evaluation.memory;
+    if (layout.aim == LayoutAim::LeastMemory && more > 0)
+      layout.reason += " The given design needs " + format_bytes(more) + " less; " +
+                       slower_text(slower_than(evaluation, found.front().evaluation)) + ".";
+  }
 }
 
 ResultOptions result_options(const LayoutOptions& options) {

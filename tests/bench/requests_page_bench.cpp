@@ -21,7 +21,7 @@
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/request_timeline.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/views/requests/setting_row.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 #include "ui/views/requests/workload_chart.h"
 

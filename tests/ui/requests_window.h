@@ -13,7 +13,7 @@
 #include "ui/toolkit/segmented_control.h"
 #include "ui/views/requests/request_timeline.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/views/requests/setting_row.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 
 namespace shardscape::ui {

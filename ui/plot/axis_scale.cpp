@@ -37,7 +37,8 @@ std::vector<AxisTick> linear_ticks(const AxisScale& scale, double most) {
   const auto value = [&](double place) {
     return (scale.logarithmic ? std::pow(scale.base, place) : place) / scale.divisor;
   };
-  const double from = value(scale.from), to = value(scale.to), step = tick_step(to - from, most);
+  const double from = value(scale.from), to = value(scale.to);
+  const double step = std::max(scale.least_step, tick_step(to - from, most));
   for (double i = std::ceil(from / step - 1e-9); i * step <= to * (1 + 1e-12); ++i)
     ticks.push_back({scale.place(i * step * scale.divisor), tick_text(i * step, step)});
   return ticks;

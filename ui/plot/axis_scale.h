@@ -15,6 +15,7 @@ struct AxisScale {
   bool ordinal = false, logarithmic = false;
   double base = 10;          // of a logarithmic axis: 10, or 2 for ticks at powers of two
   double divisor = 1;        // a tick shows value / divisor
+  double least_step = 0;     // between ticks of a linear axis: 1 for whole numbers
   QString title;             // "Memory, GiB"
   double low = 0, high = 1;  // the whole axis, in places
   double from = 0, to = 1;   // the part that is shown, in places

@@ -202,7 +202,7 @@ ChartTable::ChartTable(QWidget* parent)
     return action;
   };
   add_action(tr("Copy rows with headers"), &ChartTable::copyRows)->setShortcut(QKeySequence::Copy);
-  add_action(tr("Copy raw values"), &ChartTable::copyRaw)->setShortcut(QKeySequence(tr("Ctrl+Shift+C")));
+  add_action(tr("Copy raw values"), &ChartTable::copyRaw)->setShortcut(QKeySequence(tr("Ctrl+Alt+C")));
   setContextMenuPolicy(Qt::ActionsContextMenu);
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));

@@ -5,6 +5,8 @@
 #include <QObject>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "explore/layout.h"
 #include "ui/toolkit/newest_job.h"
@@ -27,11 +29,15 @@ class LayoutFinder : public QObject {
   std::shared_ptr<const Layouts> layouts() const { return answering_ ? layouts_ : nullptr; }
   // Whether the advice in layouts()->help is for the present design.
   bool helps() const;
+  // Notes of a found layout that the searched design does not have ("Megatron-core refuses them"), and
+  // whether its memory may not fit under every allocator setting (MemoryMayNotFit). They follow the layouts;
+  // empty until then.
+  std::vector<Problem> notesOf(const Design& design) const;
   // "12 % slower than the best found"; empty if unknown.
   const QString& distance() const { return distance_; }
 
  Q_SIGNALS:
-  void changed();  // searching(), layouts() or distance()
+  void changed();  // searching(), layouts(), notesOf() or distance()
 
  private:
   void follow();
@@ -41,6 +47,7 @@ class LayoutFinder : public QObject {
   std::shared_ptr<const Layouts> layouts_;
   std::optional<Design> searched_;        // the design of layouts_
   std::shared_ptr<Evaluator> evaluator_;  // shares plans between the designs of one search
+  std::vector<std::pair<Design, std::vector<Problem>>> notes_;  // of the designs of layouts_ that have some
   bool searching_ = false, answering_ = false;
   double seconds_ = 0;
   QString distance_;

@@ -192,10 +192,18 @@ void LayoutPopup::addSection(const QString& title) {
 }
 
 void LayoutPopup::addRow(const Row& row) {
-  const QString layout = degrees(*row.design);
-  auto* frame = new ChangeRow({row.name, row.badge, row.fits, row.figures,
-                               row.reason.isEmpty() ? layout : layout + u'\n' + row.reason,
-                               row.figures + QStringLiteral(". ") + row.reason},
+  QStringList details{degrees(*row.design)};
+  if (!row.reason.isEmpty()) details << row.reason;
+  QString badge = row.badge;
+  bool fits = row.fits;
+  for (const Problem& note : finder_->notesOf(*row.design)) {
+    details << capitalized(reason_text(note.what)) + u'.';
+    if (note.code != ProblemCode::MemoryMayNotFit) continue;
+    badge = tr("may not fit");
+    fits = false;
+  }
+  auto* frame = new ChangeRow({row.name, badge, fits, row.figures, details.join(u'\n'),
+                               (QStringList{row.figures} + details.mid(1)).join(QStringLiteral(". "))},
                               content_);
   Design same = *row.design;
   same.name = session_->design().name;

@@ -145,7 +145,7 @@ void MainWindow::build() {
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
   graph_ = new GraphView(state_, tabs_);
   timeline_ = new TimelineView(state_, tabs_, pages_);
-  explore_ = new ExploreView(state_, new ServingPage(state_, nullptr, pages_),
+  explore_ = new ExploreView(state_, pages_, new ServingPage(state_, nullptr, pages_),
                              makeRequestsPage(state_, pages_, job_, this), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
@@ -167,8 +167,8 @@ void MainWindow::build() {
   auto* layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  for (QWidget* widget : {static_cast<QWidget*>(top_), static_cast<QWidget*>(recovery_),
-                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)})
+  for (QWidget* widget :
+       {static_cast<QWidget*>(top_), static_cast<QWidget*>(recovery_), static_cast<QWidget*>(verdict_)})
     layout->addWidget(widget);
   layout->addWidget(columns_, 1);
   layout->addWidget(status_);

@@ -1,14 +1,21 @@
 #include "ui/shell/message_bar.h"
 
 #include <QAction>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
+#include <algorithm>
 
 #include "ui/toolkit/icons.h"
 
 namespace shardscape::ui {
+namespace {
+
+constexpr int kMost = 760, kSide = 16, kBelow = 44;  // pixels: width, and distance from the parent's ends
+
+}  // namespace
 
 MessageBar::MessageBar(QWidget* parent)
     : QFrame(parent), text_(new QLabel(this)), button_(new QPushButton(tr("Undo"), this)) {
@@ -36,6 +43,7 @@ MessageBar::MessageBar(QWidget* parent)
   layout->addWidget(button_);
   layout->addWidget(close);
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
+  parent->installEventFilter(this);
   hide();
 }
 
@@ -45,6 +53,7 @@ void MessageBar::show(const QString& text) {
   text_->setText(text);
   text_->setAccessibleName(text);
   setVisible(!text.isEmpty());
+  place();
 }
 
 void MessageBar::note(const QString& text, QAction* action, const QString& words) {
@@ -52,6 +61,24 @@ void MessageBar::note(const QString& text, QAction* action, const QString& words
   action_ = action;
   button_->setText(words);
   button_->show();
+  place();
+}
+
+// In the middle, above the status bar, in front of everything else.
+void MessageBar::place() {
+  if (isHidden()) return;
+  layout()->activate();
+  const int room = std::max(1, parentWidget()->width() - 2 * kSide), width = std::min(kMost, room);
+  const int height = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width)
+                                                   : layout()->totalSizeHint().height();
+  setGeometry((parentWidget()->width() - width) / 2, parentWidget()->height() - kBelow - height, width,
+              height);
+  raise();
+}
+
+bool MessageBar::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == parentWidget() && event->type() == QEvent::Resize) place();
+  return QFrame::eventFilter(watched, event);
 }
 
 void MessageBar::endNote() {

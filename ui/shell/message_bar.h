@@ -1,5 +1,6 @@
-// A line across the window for errors outside the form (an unreadable file) and for automatic changes of the
-// design. The next success or edit hides the line, or its button does.
+// A message for errors outside the form (an unreadable file) and for automatic changes of the design. The
+// next success or edit hides it, or its button does. It lies over the lower end of its parent, so that
+// nothing moves when it appears.
 #pragma once
 
 #include <QFrame>
@@ -13,7 +14,7 @@ namespace shardscape::ui {
 class MessageBar : public QFrame {
   Q_OBJECT
  public:
-  explicit MessageBar(QWidget* parent = nullptr);
+  explicit MessageBar(QWidget* parent);
   void show(const QString& text);
   void note(const QString& text, QAction* action,
             const QString& words = tr("Undo"));  // shown until the next edit; words: the button's text
@@ -21,7 +22,11 @@ class MessageBar : public QFrame {
   QString text() const;
   QPushButton* button() const { return button_; }
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
+  void place();
   QLabel* text_;
   QPushButton* button_;
   QAction* action_ = nullptr;

@@ -4,7 +4,7 @@
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/explore_view.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/views/requests/setting_row.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 
 namespace shardscape::ui {

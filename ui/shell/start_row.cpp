@@ -19,6 +19,7 @@ StartRow::StartRow(Session* session, QWidget* parent)
       model_(new PresetBox(session, this)),
       gpus_(new GpusRow(session, this)),
       accelerator_(new KnobRow(*find_knob("accelerator"), session, this)),
+      batch_(new KnobRow(*find_knob("batch"), session, this)),
       find_(new QPushButton(tr("Find a layout"), this)) {
   gpus_->setChangesLayout(true);
   find_->setObjectName(QStringLiteral("start_find_layout"));
@@ -34,10 +35,12 @@ StartRow::StartRow(Session* session, QWidget* parent)
   grid->addWidget(model_, 0, 0);
   grid->addWidget(gpus_, 0, 1);
   grid->addWidget(accelerator_, 1, 0);
-  grid->addWidget(find_, 1, 1);
+  grid->addWidget(batch_, 1, 1);
+  grid->addWidget(find_, 2, 1);
   grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
-  accelerator_->setVisible(true);  // rows are hidden until somebody shows them
+  for (KnobRow* row : {accelerator_, batch_})
+    row->setVisible(true);  // rows are hidden until somebody shows them
   setTabOrder(model_, gpus_->field());
   connect(find_, &QPushButton::clicked, this, [this] {
     const Design& design = session_->design();
@@ -51,7 +54,8 @@ StartRow::StartRow(Session* session, QWidget* parent)
 
 void StartRow::refresh() {
   accelerator_->takeDesign();
-  accelerator_->refresh(QString::fromStdString(knob_text(session_->design(), accelerator_->knob())));
+  for (KnobRow* row : {accelerator_, batch_})
+    row->refresh(QString::fromStdString(knob_text(session_->design(), row->knob())));
 }
 
 }  // namespace shardscape::ui

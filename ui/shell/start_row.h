@@ -1,4 +1,4 @@
-// From a wish to a layout in one row: model, GPUs, accelerator, and the button "Find a layout". Edits the
+// From a wish to a layout: model, GPUs, accelerator, batch, and the button "Find a layout". Edits the
 // design of the session.
 #pragma once
 
@@ -20,6 +20,7 @@ class StartRow : public QWidget {
   PresetBox* model() const { return model_; }
   GpusRow* gpus() const { return gpus_; }
   KnobRow* accelerator() const { return accelerator_; }
+  KnobRow* batch() const { return batch_; }
   QPushButton* findButton() const { return find_; }
 
  Q_SIGNALS:
@@ -30,7 +31,7 @@ class StartRow : public QWidget {
   Session* session_;
   PresetBox* model_;
   GpusRow* gpus_;
-  KnobRow* accelerator_;
+  KnobRow *accelerator_, *batch_;
   QPushButton* find_;
 };
 

@@ -10,6 +10,8 @@ const char* request_span_text(RequestSpanKind kind) {
     case RequestSpanKind::Load: return "load";
     case RequestSpanKind::Chunk: return "chunk";
     case RequestSpanKind::Prompt: return "prompt";
+    case RequestSpanKind::TransferWait: return "transfer wait";
+    case RequestSpanKind::Transfer: return "transfer";
     case RequestSpanKind::Answer: return "answer";
     case RequestSpanKind::Preempted: return "preempted";
   }
@@ -52,12 +54,25 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
   };
   if (record.load_end > 0) {
     until(RequestSpanKind::Queued, record.load_end - record.load_seconds);
-    until(RequestSpanKind::Load, record.load_end);
+    until(RequestSpanKind::Load, std::min(record.scheduled, record.load_end));
   }
   until(RequestSpanKind::Queued, record.scheduled);
   RequestSpanKind now = RequestSpanKind::Prompt;
+  bool sent = record.prefill_replica < 0;  // the cache is where the answer is computed
+  const auto transfer = [&] {
+    sent = true;
+    until(now, record.prefilled);
+    until(RequestSpanKind::TransferWait, record.transfer_begin);
+    until(RequestSpanKind::Transfer, record.transfer_end);
+    now = RequestSpanKind::Queued;
+  };
   for (size_t i = first_[request]; i < first_[request + 1]; ++i) {
     const Event& event = events_[i];
+    if (!sent && event.begin >= record.prefilled) transfer();
+    if (now == RequestSpanKind::Queued && event.begin > record.first_token) {
+      until(now, record.first_token);
+      now = RequestSpanKind::Answer;
+    }
     until(now, event.begin);
     now = RequestSpanKind::Preempted;
     if (!event.chunk()) continue;
@@ -66,6 +81,7 @@ std::vector<RequestSpan> RequestSpans::of(size_t request) const {
     const bool more = i + 1 < first_[request + 1] && events_[i + 1].chunk();
     now = more || event.end < record.first_token ? RequestSpanKind::Prompt : RequestSpanKind::Answer;
   }
+  if (!sent) transfer();
   // Without events: a simulation that has not kept its steps.
   if (at < record.first_token) until(now, record.first_token);
   until(RequestSpanKind::Answer, record.last_token);

@@ -10,12 +10,14 @@
 namespace shardscape {
 
 enum class RequestSpanKind : uint8_t {
-  Queued,     // before the first chunk
-  Load,       // tokens of its prompt come from host memory or disk (vLLM: WAITING_FOR_REMOTE_KVS)
-  Chunk,      // a step computes a part of the prompt, or of prompt and answer after a preemption
-  Prompt,     // between two chunks
-  Answer,     // output tokens
-  Preempted,  // without blocks, until the next chunk
+  Queued,  // before the first chunk, or before the first token of a decode replica
+  Load,    // of its prefix from host memory or disk, before the first chunk (vLLM: WAITING_FOR_REMOTE_KVS)
+  Chunk,   // a step computes a part of the prompt, or of prompt and answer after a preemption
+  Prompt,  // between two chunks
+  TransferWait,  // the prompt is computed, and waits for blocks of a decode replica
+  Transfer,      // of the cache, from the prefill replica to the decode replica
+  Answer,        // output tokens
+  Preempted,     // without blocks, until the next chunk
 };
 const char* request_span_text(RequestSpanKind kind);  // "queued"
 

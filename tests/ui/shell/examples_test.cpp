@@ -1,6 +1,7 @@
 // The first start: examples as cards, then the tour; both again from the Help menu.
 #include <QApplication>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTabWidget>
@@ -13,6 +14,7 @@
 #include "offscreen.h"
 #include "report/page_report.h"
 #include "ui/form/gpus_row.h"
+#include "ui/form/knob_row.h"
 #include "ui/plot/picture_caption.h"
 #include "ui/shell/document.h"
 #include "ui/shell/examples_dialog.h"
@@ -96,6 +98,25 @@ class ExamplesTest : public WindowTest {
     session_->setDesign(own, "own name");
     QVERIFY(!session_->setKnob("dp", "8"));
     QCOMPARE(session_->design().name, std::string("Our run on 64 H100"));
+  }
+
+  // The batch is typed before the search, which keeps it.
+  void theStartHasABatch() {
+    window_->actions().examples->trigger();
+    QVERIFY(QTest::qWaitForWindowActive(cards()));
+    KnobRow& batch = *cards()->startRow()->batch();
+    QVERIFY(batch.isVisible());
+    auto* field = batch.fieldWidget()->findChild<QLineEdit*>();
+    if (!field) field = qobject_cast<QLineEdit*>(batch.fieldWidget());
+    QVERIFY(field);
+    field->setFocus();
+    field->selectAll();
+    QTest::keyClicks(field, "96");
+    QTest::keyClick(field, Qt::Key_Tab);
+    QTRY_COMPARE(session_->design().workload.batch, 96);
+    QTest::mouseClick(cards()->startRow()->findButton(), Qt::LeftButton);
+    QTRY_VERIFY(!cards());
+    QCOMPARE(session_->design().workload.batch, 96);
   }
 
   void cardsByKeyboard() {

@@ -1,6 +1,7 @@
 // The window by keyboard: where the focus goes, which keys open the list of models, search in tables.
 #include <QAbstractItemView>
 #include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
@@ -10,6 +11,7 @@
 
 #include "offscreen.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/plot/chart_table.h"
 #include "ui/session/comparisons.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/search_field.h"
@@ -94,6 +96,24 @@ class KeyboardTest : public WindowTest {
   }
 
   // A click on a fix hides its button. The keyboard then goes back to the field that was edited.
+  // In a table, the keys of "Side by side" open the comparison, and other keys copy raw values.
+  void tablesDoNotTakeTheKeysOfTheWindow() {
+    session_->waitForEstimate();
+    window_->showView(static_cast<int>(viewNames().indexOf(QStringLiteral("Memory"))));
+    auto* table = window_->tabs()->currentWidget()->findChild<ChartTable*>();
+    QVERIFY(table);
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Home);
+    QGuiApplication::clipboard()->clear();
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::AltModifier);
+    QCOMPARE(QGuiApplication::clipboard()->text(), table->copyText(ChartTable::CopyAs::Raw));
+    QVERIFY(window_->tabs()->currentWidget() != window_->explore());
+    window_->actions().pin->trigger();
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(window_->tabs()->currentWidget(), static_cast<QWidget*>(window_->explore()));
+  }
+
   void focusReturnsFromANotice() {
     enter("tp", "5");
     QWidget* field = QApplication::focusWidget();

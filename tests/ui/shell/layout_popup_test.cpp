@@ -6,8 +6,12 @@
 #include <QPushButton>
 #include <QTest>
 
+#include "design/validate/validate.h"
+#include "memory/allocator_use.h"
+#include "memory/estimate.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "report/memory_report.h"
 #include "ui/form/config_form.h"
 #include "ui/form/gpus_row.h"
 #include "ui/session/layout_finder.h"
@@ -84,6 +88,33 @@ class LayoutPopupTest : public WindowTest {
     QVERIFY2(popup()->text().contains("Layouts for 6 GPUs"), qPrintable(popup()->text()));
     QCOMPARE(session_->design().world(), 6);
     QVERIFY(!session_->hasRejectedText());
+  }
+
+  // A card says what the list of problems would say of its layout: notes of validate() that the design lacks,
+  // and memory that does not fit under every setting of the allocator.
+  void cardsHaveTheNotesOfTheirLayouts() {
+    // On 4 GPUs the simplest layout leaves less than 1 GiB free.
+    for (const auto& [id, value] :
+         {std::pair{"pp", "1"}, {"tp", "2"}, {"dp", "2"}, {"seq", "8192"}, {"batch", "16"}})
+      session_->setKnob(id, value);
+    session_->waitForReport();
+    openList();
+    size_t tight = 0, cards = 0;
+    for (const FoundLayout& of : finder()->layouts()->found) {
+      const auto report = estimate(of.design);
+      const auto segments = fragmentation(*report);
+      const auto warning = segments ? segments_warning(*report->memory, *segments) : std::nullopt;
+      QStringList expected;
+      for (const Problem& problem : validate(of.design))
+        if (problem.severity == Severity::Note) expected << QString::fromStdString(problem.what);
+      if (warning) expected << QString::fromStdString(*warning);
+      for (const QString& what : expected)
+        QTRY_VERIFY2_WITH_TIMEOUT(labelSays(popup(), what.mid(1).left(40)), qPrintable(what), kSearchMs);
+      tight += warning.has_value();
+      ++cards;
+    }
+    QVERIFY(cards == 3 && tight > 0);
+    QTRY_VERIFY(labelSays(popup(), "may not fit"));
   }
 
   void theListByKeyboard() {

@@ -9,9 +9,9 @@
 #include "offscreen.h"
 #include "ui/shell/command_palette.h"
 #include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/views/explore/explore_view.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/views/requests/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 #include "window_test.h"
 

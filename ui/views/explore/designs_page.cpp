@@ -210,6 +210,8 @@ void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_sea
   std::transform(chosen_.begin(), chosen_.end(), chosen_.begin(), moved);
   std::erase(chosen_, -1);
   if (!same) area_.reset();
+  // A search by goodput shows the goodput.
+  if (rows_ && rows_->goodput() && !(before && before->goodput())) axes_[Y] = QStringLiteral("goodput");
   fillBoxes();
   const bool shown = rows_ && rows_->rows() > 0;
   for (QWidget* widget :

@@ -11,6 +11,22 @@ namespace {
 
 constexpr double kBetweenRows = 0.4;  // seconds between updates of rows; counts are updated more often
 
+// The designs that a search keeps, with their goodput if it was asked for.
+Result<std::shared_ptr<const ExploreRows>> searched(const std::shared_ptr<const Space>& space,
+                                                    const SearchOptions& options,
+                                                    const std::optional<GoodputOptions>& goodput,
+                                                    const SearchCallbacks& callbacks, std::stop_token stop) {
+  if (!goodput) {
+    auto result = search(space, options, callbacks, stop);
+    if (auto* problem = std::get_if<Problem>(&result)) return *std::move(problem);
+    return ExploreRows::of(std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result))));
+  }
+  auto result = search_goodput(space, options, *goodput, callbacks, stop);
+  if (auto* problem = std::get_if<Problem>(&result)) return *std::move(problem);
+  return ExploreRows::of(std::make_shared<const GoodputResult>(std::get<GoodputResult>(std::move(result))),
+                         *goodput);
+}
+
 Problem failed(const std::exception& error) {
   return {ProblemCode::SearchFailed, "search", std::string("the search failed: ") + error.what()};
 }
@@ -44,16 +60,18 @@ void ExploreJob::count(const SpaceSpec& spec) {
   });
 }
 
-void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
+void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options,
+                     const std::optional<GoodputOptions>& goodput) {
   if (running_) return;
   if (search_thread_.joinable()) search_thread_.join();  // the thread has ended: it clears running_ last
   running_ = true;
+  by_goodput_ = goodput.has_value();
   cancelled_ = dropped_ = false;
   progress_ = latest_ = {};
   rows_seconds_ = 0;
   failure_.reset();
   Q_EMIT started();
-  search_thread_ = std::jthread([this, spec, options](std::stop_token stop) {
+  search_thread_ = std::jthread([this, spec, options, goodput](std::stop_token stop) {
     lowerThisThread();
     const ModelLibrary::Scope library(ModelLibrary::instance());
     std::shared_ptr<const ExploreRows> rows;
@@ -63,13 +81,12 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
       if (const auto* wrong = std::get_if<Problem>(&space)) {
         problem = *wrong;
       } else {
-        auto result = search(std::get<0>(space), options, {[this](const SearchProgress& p) { post(p); }, {}},
-                             stop);
-        if (const auto* wrong_options = std::get_if<Problem>(&result))
+        auto found = searched(std::get<0>(space), options, goodput,
+                              {[this](const SearchProgress& p) { post(p); }, {}}, stop);
+        if (const auto* wrong_options = std::get_if<Problem>(&found))
           problem = *wrong_options;
         else
-          rows = ExploreRows::of(
-              std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result))));
+          rows = std::get<0>(std::move(found));
       }
     } catch (const std::exception& error) {
       problem = failed(error);
@@ -91,6 +108,7 @@ void ExploreJob::post(const SearchProgress& p) {
   now.timed = p.counts.timed;
   now.enumerated = p.counts.enumerated;
   now.share = p.total > 0 ? to_double(p.done) / to_double(p.total) : 0;
+  now.simulating = by_goodput_ && p.done == p.total;
   now.seconds = p.seconds;
   now.enumerated_per_second = p.enumerated_per_second;
   now.timed_per_second = p.timed_per_second;
@@ -140,6 +158,7 @@ void ExploreJob::setResult(std::shared_ptr<const SearchResult> result) {
 QString ExploreJob::progressText() const {
   if (cancelled_ && running_) return tr("cancelling");
   QStringList parts{tr("%1 designs").arg(grouped_text(progress_.enumerated))};
+  if (progress_.simulating) return (parts << tr("simulating requests")).join(QStringLiteral(" · "));
   if (progress_.seconds > 0.2)
     parts << tr("%1 per second")
                  .arg(QString::fromStdString(

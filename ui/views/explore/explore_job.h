@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "explore/goodput_search.h"
 #include "explore/search.h"
 #include "ui/toolkit/inbox.h"
 #include "ui/toolkit/newest_job.h"
@@ -30,10 +31,13 @@ class ExploreJob : public QObject {
 
   struct Progress {
     int64_t timed = 0, enumerated = 0;
-    double share = 0;  // of the search, 0 to 1
+    double share = 0;         // of the search, 0 to 1
+    bool simulating = false;  // all designs are timed, and requests are simulated
     double seconds = 0, enumerated_per_second = 0, timed_per_second = 0, seconds_left = 0;
   };
-  void run(const SpaceSpec& spec, const SearchOptions& options);
+  // goodput: also simulates requests to the best engines.
+  void run(const SpaceSpec& spec, const SearchOptions& options,
+           const std::optional<GoodputOptions>& goodput = {});
   void cancel();  // returns at once; finished() follows
   bool running() const { return running_; }
   bool cancelled() const { return cancelled_; }                       // the last search was cancelled
@@ -60,6 +64,7 @@ class ExploreJob : public QObject {
   bool counting_ = false;
   // Searching.
   std::mutex mutex_;
+  bool by_goodput_ = false;  // the running search
   bool running_ = false, cancelled_ = false,
        dropped_ = false;  // dropped: setResult() replaced the running search
   std::optional<Problem> failure_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "campaign/running_cost.h"
@@ -93,10 +94,10 @@ void set_limits(ValueColumn& column) {
   }
 }
 
-}  // namespace
-
-std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchResult> result) {
-  auto rows = std::make_shared<ExploreRows>();
+// Each kept design once, with the reasons, by the goodput and then by the objective. The simulated engines
+// that the search alone would not have kept are among the best.
+std::vector<std::pair<const Point*, uint8_t>> kept_points(const SearchResult* result,
+                                                          const GoodputResult* by_goodput) {
   std::vector<std::pair<const Point*, uint8_t>> all;
   const auto add = [&](const std::vector<Point>& points, uint8_t why) {
     for (const Point& point : points) all.emplace_back(&point, why);
@@ -107,6 +108,9 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
   for (const auto& axis : result->groups)
     for (const auto& point : axis)
       if (point) all.emplace_back(&*point, kGroup);
+  if (by_goodput)
+    for (const GoodputEntry& entry : by_goodput->entries)
+      if (entry.simulated) all.emplace_back(&entry.point, kBest);
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.first->index < b.first->index; });
   size_t once = 0;
@@ -121,29 +125,61 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
   const auto rank = [&](const Point& p) {
     return score(objective, p.values[static_cast<size_t>(objective)]);
   };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto& a, const auto& b) { return rank(*a.first) < rank(*b.first); });
-  for (const auto& [point, why] : all) {
-    rows->points_.push_back(point);
-    rows->kept_.push_back(why);
-  }
+  std::map<Wide, double> goodput;
+  if (by_goodput)
+    for (const GoodputEntry& entry : by_goodput->entries)
+      if (entry.simulated) goodput[entry.point.index] = entry.per_gpu();
+  const auto simulated = [&](const Point& p) {
+    const auto of = goodput.find(p.index);
+    return of == goodput.end() ? -1 : of->second;
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    const double of_a = simulated(*a.first), of_b = simulated(*b.first);
+    return of_a != of_b ? of_a > of_b : rank(*a.first) < rank(*b.first);
+  });
+  return all;
+}
 
+}  // namespace
+
+std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchResult> result) {
+  auto rows = std::make_shared<ExploreRows>();
+  rows->fill(std::move(result));
+  return rows;
+}
+
+std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const GoodputResult> result,
+                                                   const GoodputOptions& options) {
+  auto rows = std::make_shared<ExploreRows>();
+  rows->goodput_ = std::move(result);
+  rows->goodput_options_ = options;
+  rows->fill({rows->goodput_, &rows->goodput_->search});
+  rows->addGoodput();
+  return rows;
+}
+
+void ExploreRows::fill(std::shared_ptr<const SearchResult> result) {
+  for (const auto& [point, why] : kept_points(result.get(), goodput_.get())) {
+    points_.push_back(point);
+    kept_.push_back(why);
+  }
+  const size_t once = points_.size();
   const Space& space = *result->space;
-  for (const SpaceAxis& axis : space.axes()) rows->columns_.push_back(axis_column(axis));
-  const size_t axes = rows->columns_.size();
-  for (ValueColumn& column : rows->columns_) column.values.resize(once);
+  for (const SpaceAxis& axis : space.axes()) columns_.push_back(axis_column(axis));
+  const size_t axes = columns_.size();
+  for (ValueColumn& column : columns_) column.values.resize(once);
   for (size_t row = 0; row < once; ++row) {
-    const std::vector<int> values = space.values_at(rows->points_[row]->index);
-    for (size_t a = 0; a < axes; ++a) rows->columns_[a].values[row] = values[a];
+    const std::vector<int> values = space.values_at(points_[row]->index);
+    for (size_t a = 0; a < axes; ++a) columns_[a].values[row] = values[a];
   }
   std::vector<Costs> costs;
-  for (const Point* point : rows->points_)
+  for (const Point* point : points_)
     costs.push_back(costs_of(space.design_at(point->index), point->evaluation));
   for (const Figure& figure : kFigures) {
     ValueColumn column;
     column.id = QString::fromLatin1(figure.id);
     column.objective = figure.of ? -1 : find_objective(figure.id);
-    if (!figure.of && (column.objective < 0 || rows->column(column.id) >= 0)) continue;
+    if (!figure.of && (column.objective < 0 || this->column(column.id) >= 0)) continue;
     column.label = QString::fromLatin1(
         figure.label ? figure.label : objectives()[static_cast<size_t>(column.objective)].label);
     column.heading = QString::fromLatin1(figure.heading);
@@ -156,19 +192,54 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
     column.measure = figure.measure;
     column.better = figure.better;
     for (size_t row = 0; row < once; ++row) {
-      const Point& point = *rows->points_[row];
+      const Point& point = *points_[row];
       column.values.push_back(figure.of ? figure.of(point.evaluation, costs[row])
                                         : point.values[static_cast<size_t>(column.objective)]);
     }
     set_limits(column);
-    if (column.known() || rows->points_.empty()) rows->columns_.push_back(std::move(column));
+    if (column.known() || points_.empty()) columns_.push_back(std::move(column));
   }
   for (size_t a = 0; a < axes; ++a) {
-    rows->columns_[a].low = 0;
-    rows->columns_[a].high = static_cast<double>(rows->columns_[a].choices.size()) - 1;
+    columns_[a].low = 0;
+    columns_[a].high = static_cast<double>(columns_[a].choices.size()) - 1;
   }
-  rows->result_ = std::move(result);
-  return rows;
+  result_ = std::move(result);
+}
+
+void ExploreRows::addGoodput() {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::map<Wide, const GoodputEntry*> simulated;
+  for (const GoodputEntry& entry : goodput_->entries)
+    if (entry.simulated) simulated[entry.point.index] = &entry;
+  struct Of {
+    const char *id, *label, *heading, *unit;
+    Measure measure;
+    Better better;
+    double (*value)(const GoodputEntry&);
+  };
+  const Of figures[] = {
+      {"goodput", "Goodput, requests/s per GPU", "goodput", "requests/s", Measure::Plain, Better::More,
+       [](const GoodputEntry& e) { return e.per_gpu(); }},
+      {"goodput_ttft", "TTFT p99 at the goodput", "TTFT p99", "", Measure::Seconds, Better::Less,
+       [](const GoodputEntry& e) { return e.per_gpu() > 0 ? e.found.results.ttft.p99 : kNone; }},
+      {"goodput_tpot", "TPOT p99 at the goodput", "TPOT p99", "", Measure::Seconds, Better::Less,
+       [](const GoodputEntry& e) { return e.per_gpu() > 0 ? e.found.results.tpot.p99 : kNone; }}};
+  for (const Of& figure : figures) {
+    ValueColumn column;
+    column.id = QString::fromLatin1(figure.id);
+    column.label = QString::fromLatin1(figure.label);
+    column.heading = QString::fromLatin1(figure.heading);
+    column.unit = QString::fromLatin1(figure.unit);
+    column.measure = figure.measure;
+    column.better = figure.better;
+    column.objective = -1;
+    for (const Point* point : points_) {
+      const auto entry = simulated.find(point->index);
+      column.values.push_back(entry == simulated.end() ? kNone : figure.value(*entry->second));
+    }
+    set_limits(column);
+    if (column.known()) columns_.push_back(std::move(column));
+  }
 }
 
 int ExploreRows::column(const QString& id) const {

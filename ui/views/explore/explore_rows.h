@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "explore/goodput_search.h"
 #include "explore/result.h"
 #include "ui/plot/value_column.h"
 
@@ -21,11 +22,17 @@ class ExploreRows {
  public:
   // Sorts rows by the objective of the search, the best first.
   static std::shared_ptr<const ExploreRows> of(std::shared_ptr<const SearchResult> result);
+  // Simulated engines first, by their goodput. Their columns: requests per second and GPU, and the latencies
+  // at this rate.
+  static std::shared_ptr<const ExploreRows> of(std::shared_ptr<const GoodputResult> result,
+                                               const GoodputOptions& options);
 
   const SearchResult& result() const { return *result_; }
   const std::shared_ptr<const SearchResult>& shared() const { return result_; }
   const std::vector<ValueColumn>& columns() const { return columns_; }
   const ValueColumn& column(int column) const { return columns_[static_cast<size_t>(column)]; }
+  const GoodputResult* goodput() const { return goodput_.get(); }  // null: another objective
+  const GoodputOptions& goodputOptions() const { return goodput_options_; }
   int column(const QString& id) const;  // -1: none
   int rows() const { return static_cast<int>(points_.size()); }
   Wide index(int row) const { return points_[static_cast<size_t>(row)]->index; }
@@ -50,8 +57,12 @@ class ExploreRows {
   QString figures(int row, UnitSystem units) const;
 
  private:
+  void fill(std::shared_ptr<const SearchResult> result);
+  void addGoodput();
   ClusterSpec priced(ClusterSpec cluster) const;
   std::shared_ptr<const SearchResult> result_;
+  std::shared_ptr<const GoodputResult> goodput_;
+  GoodputOptions goodput_options_;
   std::vector<ValueColumn> columns_;
   std::vector<const Point*> points_;  // of the result
   std::vector<uint8_t> kept_;

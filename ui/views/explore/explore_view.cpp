@@ -26,6 +26,7 @@
 #include "ui/toolkit/value_scale.h"
 #include "ui/toolkit/wrapping_bar.h"
 #include "ui/views/explore/compare_page.h"
+#include "ui/views/explore/designs_model.h"
 #include "ui/views/explore/designs_page.h"
 #include "ui/views/explore/sensitivity_page.h"
 #include "ui/views/explore/setup_panel.h"
@@ -39,11 +40,12 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 }  // namespace
 
-ExploreView::ExploreView(SelectionState* state, ViewPage* serving, ViewPage* requests, QWidget* parent)
+ExploreView::ExploreView(SelectionState* state, PageSettings* settings, ViewPage* serving, ViewPage* requests,
+                         QWidget* parent)
     : QWidget(parent),
       session_(state->session()),
       job_(new ExploreJob(this)),
-      setup_(new SetupPanel(session_, job_, this)),
+      setup_(new SetupPanel(session_, job_, settings, this)),
       serving_(serving),
       requests_(requests) {
   setObjectName(QStringLiteral("explore_view"));
@@ -85,6 +87,7 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, ViewPage* req
   });
   connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
   connect(setup_, &SetupPanel::runChanged, this, &ExploreView::showRun);
+  connect(setup_, &SetupPanel::requestsRequested, this, [this] { showPage(Requests); });
   connect(setup_, &SetupPanel::edited, this, [this] {
     showState();
     showMarked();
@@ -401,8 +404,15 @@ Picture ExploreView::picture() const {
   Picture picture = designs_->scatter()->picture(heading(), slug(name) + QStringLiteral("-explore"));
   picture.title = tr("%1, designs").arg(name);
   if (const auto& rows = job_->rows()) {
-    picture.csv = [rows] { return text(result_csv(rows->result())); };
-    picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };
+    if (rows->goodput())  // the table has the rates, the figures of a search do not
+      picture.csv = [table = csv_text(*designs_->model())] { return table; };
+    else
+      picture.csv = [rows] { return text(result_csv(rows->result())); };
+    picture.json = [rows] {
+      return QByteArray::fromStdString(rows->goodput()
+                                           ? goodput_json(*rows->goodput(), rows->goodputOptions())
+                                           : result_json(rows->result()));
+    };
   }
   return picture;
 }

@@ -17,6 +17,7 @@ class ComparePage;
 class DesignsPage;
 class ElidedLabel;
 class MissingCostLine;
+class PageSettings;
 class SensitivityPage;
 class SaveMenu;
 class SegmentedControl;
@@ -28,8 +29,9 @@ class ViewPage;
 class ExploreView : public QWidget {
   Q_OBJECT
  public:
-  // serving, requests: pages that the view owns.
-  ExploreView(SelectionState* state, ViewPage* serving, ViewPage* requests, QWidget* parent = nullptr);
+  // serving, requests: pages that the view owns. settings: of the pages, in the document.
+  ExploreView(SelectionState* state, PageSettings* settings, ViewPage* serving, ViewPage* requests,
+              QWidget* parent = nullptr);
   // The search panel. The window places it where other views have the inspector.
   SetupPanel* setup() const { return setup_; }
   ExploreJob* job() const { return job_; }

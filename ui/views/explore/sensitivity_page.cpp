@@ -261,7 +261,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     table_->setTable(sensitivity_model_);
     makeRowsApply();
     connect(tornado_, &Tornado::rowSelected, this, &SensitivityPage::explainChange);
-    connect(tornado_, &Tornado::makeCurrentRequested, this, [this](int row) {
+    connect(tornado_, &Tornado::rowActivated, this, [this](int row) {
       if (const Neighbour* best = tornado_->best(row))
         apply(
             result_->sensitivity->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)],

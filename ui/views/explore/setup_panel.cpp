@@ -28,6 +28,7 @@
 #include "ui/views/explore/exclusion_examples.h"
 #include "ui/views/explore/exclusion_list.h"
 #include "ui/views/explore/explore_job.h"
+#include "ui/views/explore/service_fields.h"
 
 namespace shardscape::ui {
 namespace {
@@ -36,6 +37,7 @@ constexpr int kPause = 250, kFieldWidth = 88;
 constexpr size_t kBestKept = 200, kSampled = 10'000;
 constexpr int64_t kBudget = 20'000;
 enum Method { EveryDesign, GuidedSearch };
+constexpr const char* kGoodput = "goodput";  // an objective of simulated requests, not of a step
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -83,10 +85,11 @@ std::optional<double> number_in(const QLineEdit* field, double most) {
 
 }  // namespace
 
-SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
+SetupPanel::SetupPanel(Session* session, ExploreJob* job, PageSettings* pages, QWidget* parent)
     : QWidget(parent),
       session_(session),
       job_(job),
+      service_(new ServiceFields(pages, this)),
       front_x_(find_objective("memory")),
       front_y_(find_objective("step_time")) {
   setObjectName(QStringLiteral("inspector_panel"));  // the same style as the inspector, which it replaces
@@ -205,6 +208,11 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
     objective_->addItem(QString::fromLatin1(objective.label), QString::fromLatin1(objective.id));
     objective_->setItemData(objective_->count() - 1, QString::fromLatin1(objective.help), Qt::ToolTipRole);
   }
+  objective_->addItem(tr("Goodput, requests/s per GPU"), QString::fromLatin1(kGoodput));
+  objective_->setItemData(objective_->count() - 1,
+                          tr("The most requests per second and GPU within a service level, simulated for the "
+                             "most promising engines in decode or prefill"),
+                          Qt::ToolTipRole);
   objective_->setCurrentIndex(find_objective("tokens_per_gpu"));
   objective_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   objective_->setToolTip(tr("The objective that ranks designs"));
@@ -213,6 +221,8 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   objective_->setAccessibleName(ranked->text());
   rows->addWidget(ranked);
   rows->addWidget(objective_);
+  rows->addWidget(service_);
+  service_->setVisible(false);
   price_ = number_field(QStringLiteral("price"), tr("catalogue"),
                         tr("Dollars per GPU and hour. Empty: the price of the catalogue, if any"), page);
   rows->addWidget(labelled(tr("Price, $/GPU hour"), price_, page));
@@ -228,11 +238,21 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   budget_row_ = labelled(tr("Designs to time"), budget_, page);
   budget_row_->setVisible(false);
   rows->addWidget(budget_row_);
-  connect(objective_, &QComboBox::activated, this, &SetupPanel::changed);
-  connect(method_, &QComboBox::activated, this, [this](int method) {
-    budget_row_->setVisible(method == GuidedSearch);
-    changed();
+  connect(service_, &ServiceFields::allSettingsRequested, this, &SetupPanel::requestsRequested);
+  connect(service_, &ServiceFields::edited, this, [this] {
+    if (goodput()) changed();
   });
+  for (QComboBox* box : {objective_, method_})
+    connect(box, &QComboBox::activated, this, [this] {
+      showMethods();
+      changed();
+    });
+}
+
+// The fields of the chosen objective and method.
+void SetupPanel::showMethods() {
+  budget_row_->setVisible(method_->currentIndex() == GuidedSearch);
+  service_->setVisible(goodput().has_value());
 }
 
 QWidget* SetupPanel::makeReasons() {
@@ -387,7 +407,7 @@ void SetupPanel::showSpaceOf(const SearchResult& result) {
                                                     : QString());
   method_->setCurrentIndex(result.guided ? GuidedSearch : EveryDesign);
   budget_->setText(result.guided ? grouped_text(result.guided->budget) : QString());
-  budget_row_->setVisible(result.guided.has_value());
+  showMethods();
   usual_ = false;
   check();
   countLater();
@@ -415,7 +435,7 @@ SpaceSpec SetupPanel::spec() const {
 
 SearchOptions SetupPanel::options() const {
   SearchOptions options;
-  options.result.objective = objective_->currentIndex();
+  options.result.objective = goodput() ? find_objective("tokens_per_gpu") : objective_->currentIndex();
   options.result.front_x = front_x_;
   options.result.front_y = front_y_;
   options.result.top = kBestKept;
@@ -428,8 +448,16 @@ SearchOptions SetupPanel::options() const {
   return options;
 }
 
+std::optional<GoodputOptions> SetupPanel::goodput() const {
+  if (objective_->currentData().toString() != QLatin1String(kGoodput)) return std::nullopt;
+  GoodputOptions out;
+  out.spec = service_->spec();
+  return out;
+}
+
 void SetupPanel::changed() {
   usual_ = false;
+  edited_since_ = true;
   check();
   countLater();
   Q_EMIT edited();
@@ -454,6 +482,7 @@ void SetupPanel::check() {
 
 bool SetupPanel::ready() const {
   if (margin_wrong_ || price_wrong_ || budget_wrong_ || gpus_->refused()) return false;
+  if (goodput() && service_->refused()) return false;
   return std::none_of(dimensions_.begin(), dimensions_.end(),
                       [](const DimensionRow* row) { return row->refused(); }) &&
          std::none_of(conditions_.begin(), conditions_.end(),
@@ -485,7 +514,8 @@ QString SetupPanel::sizeText() const { return job_->counted() ? text(job_->count
 void SetupPanel::showCount() {
   const std::optional<ValidCount>& counted = job_->counted();
   // A problem of the whole space is shown at the field that the problem names, else below.
-  const std::optional<Problem>& problem = job_->problem() ? job_->problem() : job_->failure();
+  std::optional<Problem> problem = job_->problem();
+  if (!problem && !edited_since_) problem = job_->failure();
   QString refusal;
   if (margin_wrong_)
     refusal = tr("The memory left free is a percentage from 0 to 99.");
@@ -497,7 +527,7 @@ void SetupPanel::showCount() {
     DimensionRow* at = row(text(problem->where));
     if (at && at->used())
       at->refuse(*problem);
-    else
+    else if (!goodput() || !service_->showProblem(*problem))
       refusal = text(problem->what) +
                 (problem->accepted.empty() ? QString() : tr("; accepted: %1").arg(text(problem->accepted)));
   }
@@ -518,8 +548,10 @@ void SetupPanel::showRun() {
   progress_text_->setVisible(running);
   run_->setText(running ? tr("Cancel") : tr("Search"));
   run_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));  // setText() clears the shortcut
-  run_->setToolTip(running ? tr("Stops at once and keeps the results so far (Ctrl+Enter)")
-                           : tr("Times every valid design that fits (Ctrl+Enter)"));
+  run_->setToolTip(running     ? tr("Stops at once and keeps the results so far (Ctrl+Enter)")
+                   : goodput() ? tr("Times every valid design that fits, and simulates requests to the best "
+                                    "engines (Ctrl+Enter)")
+                               : tr("Times every valid design that fits (Ctrl+Enter)"));
   if (run_->property("primary").toBool() == running) {
     run_->setProperty("primary", !running);
     run_->style()->unpolish(run_);
@@ -537,7 +569,8 @@ void SetupPanel::runOrCancel() {
   if (job_->running()) return job_->cancel();
   catchUp();
   if (!ready()) return;
-  job_->run(spec(), options());
+  edited_since_ = false;
+  job_->run(spec(), options(), goodput());
 }
 
 }  // namespace shardscape::ui

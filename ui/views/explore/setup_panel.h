@@ -5,7 +5,9 @@
 #include <QList>
 #include <QTimer>
 #include <QWidget>
+#include <optional>
 
+#include "explore/goodput_search.h"
 #include "explore/search.h"
 #include "ui/toolkit/newest_job.h"
 
@@ -26,15 +28,19 @@ class DimensionRow;
 class ElidedLabel;
 class ExploreJob;
 class ExclusionList;
+class PageSettings;
 class SegmentedControl;
+class ServiceFields;
 class Session;
 
 class SetupPanel : public QWidget {
   Q_OBJECT
  public:
-  SetupPanel(Session* session, ExploreJob* job, QWidget* parent = nullptr);
+  // pages: has the service of a search by goodput.
+  SetupPanel(Session* session, ExploreJob* job, PageSettings* pages, QWidget* parent = nullptr);
   SpaceSpec spec() const;  // the space around the present design
   SearchOptions options() const;
+  std::optional<GoodputOptions> goodput() const;  // set: the objective is goodput
   void setFront(int x, int y);  // indices in objectives(): the next search keeps the front of these two
   void showSpaceOf(const SearchResult& result);  // shows the space of a search result
   void offerDefaults();  // offers default dimensions for the present design, when the panel is shown
@@ -45,6 +51,7 @@ class SetupPanel : public QWidget {
   const QList<ConditionRow*>& conditions() const { return conditions_; }
   QPushButton* runButton() const { return run_; }
   QComboBox* objectiveBox() const { return objective_; }
+  ServiceFields* service() const { return service_; }
   QLineEdit* marginField() const { return margin_; }
   ExclusionList* reasons() const { return reasons_; }
   QString sizeText() const;  // "1,031,448, of which 82,508 valid"
@@ -53,7 +60,8 @@ class SetupPanel : public QWidget {
 
  Q_SIGNALS:
   void edited();
-  void runChanged();  // the button's text, or whether it is enabled
+  void requestsRequested();  // the person wants all settings of the service
+  void runChanged();         // the button's text, or whether it is enabled
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -67,6 +75,7 @@ class SetupPanel : public QWidget {
   void clearDimensions();
   void changed();  // the person changed the space
   void check();    // checks each field separately
+  void showMethods();
   void countLater();
   void showCount();
   void showRun();
@@ -85,6 +94,7 @@ class SetupPanel : public QWidget {
   QLineEdit *margin_, *price_, *budget_;
   QComboBox *objective_, *method_;
   QWidget* budget_row_;
+  ServiceFields* service_;
   ExclusionList* reasons_;
   NewestJob examples_;
   QLabel *size_, *valid_, *refusal_;
@@ -93,7 +103,8 @@ class SetupPanel : public QWidget {
   QPushButton* run_;
   QTimer pause_;  // delay from the last key to counting
   int front_x_, front_y_;
-  bool behind_ = false;  // the design was edited while the panel was hidden
+  bool edited_since_ = false;  // after the last search: its failure is out of date
+  bool behind_ = false;        // the design was edited while the panel was hidden
   bool usual_ = true, margin_wrong_ = false, price_wrong_ = false, budget_wrong_ = false;
 };
 

@@ -14,7 +14,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kRow = 30, kBar = 14, kTop = 24;
+constexpr double kRow = 30, kBar = 14;
 constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // the largest shares of the width for names, values
 constexpr double kThin = 7, kThinBar = 5;  // heights of a row and a bar of a compared design, below the bar
 constexpr double kLeastTime = 5e-4;        // smaller relative changes of time count as none
@@ -22,7 +22,8 @@ constexpr double kLeastMemory = 1 << 20;   // bytes; smaller changes count as no
 
 }  // namespace
 
-Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("Effect of each setting"), parent) {}
+Tornado::Tornado(QWidget* parent)
+    : BarRows(QStringLiteral("tornado"), tr("Effect of each setting"), parent) {}
 
 // The change: of tokens per second as a share, of memory in bytes.
 double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
@@ -60,7 +61,7 @@ void Tornado::setComparedDesigns(std::vector<OtherDesign> others) {
 
 void Tornado::fillRows() {
   rows_.clear();
-  selected_ = -1;
+  setSelected(-1);
   const double least = measure_ == SensitivityMeasure::Time ? kLeastTime : kLeastMemory;
   const auto swing = [](const Range& of) { return std::max(of.high, -of.low); };
   for (size_t k = 0; sensitivity_ && k < sensitivity_->knobs.size(); ++k) {
@@ -78,27 +79,9 @@ void Tornado::fillRows() {
   setMessage(sensitivity_ ? tr("No single setting changes this.") : QString());
 }
 
-double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(others_.size()); }
+double Tornado::rowHeight(double) const { return kRow + kThin * static_cast<double>(others_.size()); }
 
-int Tornado::shown() const {
-  return std::min<int>(static_cast<int>(rows_.size()),
-                       std::max(1, static_cast<int>((height() - kTop) / rowHeight())));
-}
-
-int Tornado::fullHeight() const {
-  return static_cast<int>(std::ceil(kTop + static_cast<double>(rows_.size()) * rowHeight()));
-}
-
-QRectF Tornado::rowRect(int row) const {
-  return {0, kTop + row * rowHeight(), static_cast<double>(width()), rowHeight()};
-}
-
-void Tornado::select(int row) {
-  selected_ = row < static_cast<int>(rows_.size()) ? row : -1;
-  setAccessibleDescription(selected_ >= 0 ? tipAt(rowRect(selected_).center()) : QString());
-  update();
-  if (selected_ >= 0) Q_EMIT rowSelected(selected_);
-}
+int Tornado::fullHeight() const { return static_cast<int>(std::ceil(kHeading + count() * rowHeight(0))); }
 
 QString Tornado::changeText(double by) const {
   const QString sign = by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
@@ -175,16 +158,18 @@ void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) co
   painter.setFont(small);
   painter.setPen(colors.secondary);
   if (axis.least < 0)
-    painter.drawText(QRectF(axis.zero - 200, 0, 192, kTop - 6), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(axis.zero - 200, 0, 192, kHeading - 6), Qt::AlignRight | Qt::AlignVCenter,
                      time ? tr("fewer tokens per second") : tr("less memory"));
   if (axis.most > 0)
-    painter.drawText(QRectF(axis.zero + 8, 0, 192, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(axis.zero + 8, 0, 192, kHeading - 6), Qt::AlignLeft | Qt::AlignVCenter,
                      time ? tr("more tokens per second") : tr("more memory"));
   const std::vector<int> members = members_of(others_);
-  paint_design_legend(painter, QPointF(width - design_legend_width(members.size()), (kTop - 6) / 2), members);
+  paint_design_legend(painter, QPointF(width - design_legend_width(members.size()), (kHeading - 6) / 2),
+                      members);
 }
 
-void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width, const QColor& ground) const {
+void Tornado::paintRow(QPainter& painter, int i, const QRectF& whole, const Axis& axis,
+                       const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const QFont plain = Theme::instance().uiFont(12), small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(plain), small_metrics(small);
@@ -193,8 +178,9 @@ void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width,
                bad = colors.activations;  // the side of a bar distinguishes them too
   const Row& row = rows_[static_cast<size_t>(i)];
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
-  const QRectF whole(0, kTop + i * rowHeight(), width, rowHeight()), line(0, whole.top(), width, kRow);
-  if (i == selected_) {
+  const double width = whole.width();
+  const QRectF line(0, whole.top(), width, kRow);
+  if (i == selected()) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(colors.accent_soft);
     painter.drawRoundedRect(whole.adjusted(0, 1, 0, -1), 4, 4);
@@ -218,7 +204,7 @@ void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width,
     const Neighbour& what = of.neighbours[static_cast<size_t>(neighbour)];
     const bool fits = what.evaluation.feasibility == Feasibility::Fits;
     QColor ink = (by > 0) == time ? good : bad;
-    if (!fits) ink = mixed(i == selected_ ? colors.accent_soft : ground, ink, 0.4);
+    if (!fits) ink = mixed(i == selected() ? colors.accent_soft : ground, ink, 0.4);
     painter.fillRect(QRectF(std::min(axis.zero, x), line.center().y() - kBar / 2,
                             std::max(1.0, std::fabs(x - axis.zero)), kBar),
                      ink);
@@ -240,19 +226,17 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
   painter.save();
   painter.translate(rect.topLeft());
   painter.setRenderHint(QPainter::Antialiasing);
-  const int count = std::min<int>(static_cast<int>(rows_.size()),
-                                  std::max(1, static_cast<int>((rect.height() - kTop) / rowHeight())));
-  const Axis axis = axisOf(count, rect.width());
-  paintHeading(painter, axis, rect.width());
-  for (int i = 0; i < count; ++i) paintRow(painter, i, axis, rect.width(), ground);
-  painter.fillRect(QRectF(std::round(axis.zero), kTop - 2, 1, count * rowHeight() + 4),
+  const QRectF whole(QPointF(), rect.size());
+  const int shown = shownIn(whole);
+  const Axis axis = axisOf(shown, whole.width());
+  paintHeading(painter, axis, whole.width());
+  for (int i = 0; i < shown; ++i) paintRow(painter, i, rowIn(whole, i), axis, ground);
+  painter.fillRect(QRectF(std::round(axis.zero), kHeading - 2, 1, shown * rowHeight(0) + 4),
                    mixed(ground, colors.secondary, 0.6));
   painter.restore();
 }
 
-QString Tornado::tipAt(const QPointF& point) const {
-  const int at = rowAt(point);
-  if (at < 0) return {};
+QString Tornado::rowTip(int at) const {
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(at)].knob)];
   QStringList lines{tr("%1 is %2. With")
                         .arg(QString::fromStdString(of.knob->label),
@@ -290,41 +274,6 @@ QString Tornado::tipAt(const QPointF& point) const {
   }
   if (best(at)) lines << tr("Double click or Enter applies the best of these that fits");
   return lines.join(u'\n');
-}
-
-int Tornado::rowAt(const QPointF& point) const {
-  const int at = static_cast<int>(std::floor((point.y() - kTop) / rowHeight()));
-  return point.y() >= kTop && at < shown() ? at : -1;
-}
-
-void Tornado::click(const QPointF& at, Qt::KeyboardModifiers) { select(rowAt(at)); }
-
-void Tornado::doubleClick(const QPointF&) { activate(); }
-
-bool Tornado::go(Way way, Qt::KeyboardModifiers) {
-  const int last = shown() - 1;
-  switch (way) {
-    case Way::Up: select(std::max(0, selected_ - 1)); return true;
-    case Way::Down: select(std::min(last, selected_ + 1)); return true;
-    case Way::First: select(0); return true;
-    case Way::Last: select(last); return true;
-    case Way::Left:
-    case Way::Right:
-    case Way::PageUp:
-    case Way::PageDown: break;
-  }
-  return false;
-}
-
-// Applies the best change of the row.
-bool Tornado::activate() {
-  if (selected_ >= 0 && best(selected_)) Q_EMIT makeCurrentRequested(selected_);
-  return true;
-}
-
-bool Tornado::clear() {
-  select(-1);
-  return true;
 }
 
 }  // namespace shardscape::ui

@@ -7,13 +7,13 @@
 
 #include "base/units.h"
 #include "explore/sensitivity.h"
-#include "ui/plot/canvas.h"
+#include "ui/plot/bar_rows.h"
 
 namespace shardscape::ui {
 
 enum class SensitivityMeasure { Time, Memory };
 
-class Tornado : public Canvas {
+class Tornado : public BarRows {
   Q_OBJECT
  public:
   explicit Tornado(QWidget* parent = nullptr);
@@ -34,12 +34,8 @@ class Tornado : public Canvas {
     std::vector<Range> others;  // one per compared design
   };
   const std::vector<Row>& rows() const { return rows_; }
-  int shown() const;       // number of rows that fit
+  int count() const override { return static_cast<int>(rows_.size()); }
   int fullHeight() const;  // pixels that all rows need
-  QRectF rowRect(int row) const;
-  QString tipAt(const QPointF& point) const override;
-  int selected() const { return selected_; }
-  void select(int row);
   // The best change of the row: the fastest that fits, or the smallest memory; nullptr: none is better.
   const Neighbour* best(int row) const;
   QString changeText(double change) const;
@@ -47,18 +43,10 @@ class Tornado : public Canvas {
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 120}; }
 
- Q_SIGNALS:
-  void rowSelected(int row);
-  void makeCurrentRequested(int row);
-
  protected:
-  bool ready() const override { return !rows_.empty(); }
-  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
-  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
-  void doubleClick(const QPointF& at) override;
-  bool go(Way way, Qt::KeyboardModifiers held) override;
-  bool activate() override;
-  bool clear() override;
+  double rowHeight(double room) const override;
+  QString rowTip(int row) const override;
+  bool acts(int row) const override { return best(row) != nullptr; }  // applies the best change of the row
 
  private:
   struct Axis {
@@ -68,20 +56,17 @@ class Tornado : public Canvas {
   };
   Axis axisOf(int count, double width) const;
   void paintHeading(QPainter& painter, const Axis& axis, double width) const;
-  void paintRow(QPainter& painter, int i, const Axis& axis, double width, const QColor& ground) const;
+  void paintRow(QPainter& painter, int i, const QRectF& whole, const Axis& axis, const QColor& ground) const;
   double change(const Sensitivity& of, const Neighbour& neighbour) const;
   Range range(const Sensitivity& of, const Knob& knob) const;
   void fillRows();
   QString nameOf(const Row& row) const;                               // "Microbatch size: 1"
   QString valueText(const Row& row, int neighbour, double by) const;  // "2 +3.1 %, too large"
-  double rowHeight() const;
-  int rowAt(const QPointF& point) const;  // -1: none
   std::shared_ptr<const Sensitivity> sensitivity_;
   SensitivityMeasure measure_ = SensitivityMeasure::Time;
   UnitSystem units_ = UnitSystem::Binary;
   std::vector<Row> rows_;
   std::vector<OtherDesign> others_;
-  int selected_ = -1;
 };
 
 }  // namespace shardscape::ui

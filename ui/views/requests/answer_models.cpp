@@ -1,5 +1,8 @@
 #include "ui/views/requests/answer_models.h"
 
+#include <algorithm>
+
+#include "design/design_name.h"
 #include "report/fleet_report.h"
 #include "ui/plot/comparison_cells.h"
 
@@ -28,22 +31,39 @@ void add_latency_columns(std::vector<TableColumn>& columns) {
 
 }  // namespace
 
+QString accelerator_text(const FleetEntry& entry) {
+  return text_of(short_accelerator_name(entry.candidate.design.cluster.accelerator));
+}
+
+QString end_words(const FleetEntry& entry) {
+  const QString end = text_of(fleet_end_text(entry.end));
+  return entry.reason.empty() ? end : FleetModel::tr("%1: %2").arg(end, text_of(entry.reason));
+}
+
 void FleetModel::setFleet(const FleetSearch& fleet) {
+  const bool varies = std::any_of(fleet.entries.begin(), fleet.entries.end(),
+                                  [](const FleetEntry& entry) { return !entry.candidate.settings.empty(); });
   std::vector<TableColumn> columns{
       {tr("Accelerator"), QStringLiteral("accelerator"), false, {}},
-      {tr("Layout"), QStringLiteral("layout"), false, tr("Parallelism of one engine")},
-      {tr("Replicas"), QStringLiteral("replicas"), true, tr("The least number that keeps the limits")},
-      {tr("GPUs"), QStringLiteral("accelerators"), true, {}},
-      {tr("$ per\nhour"), QStringLiteral("dollars_per_hour"), true, {}},
-      {tr("$ per\nMtoken"), QStringLiteral("dollars_per_million_output_tokens"), true, {}},
-      {tr("kWh per\nMtoken"), QStringLiteral("kwh_per_million_output_tokens"), true, {}}};
+      {tr("Layout"), QStringLiteral("layout"), false, tr("Parallelism of one engine")}};
+  if (varies) columns.push_back({tr("Settings"), QStringLiteral("settings"), false, {}});
+  columns.insert(
+      columns.end(),
+      {{tr("Replicas"), QStringLiteral("replicas"), true, tr("The least number that keeps the limits")},
+       {tr("GPUs"), QStringLiteral("accelerators"), true, {}},
+       {tr("$ per\nhour"), QStringLiteral("dollars_per_hour"), true, {}},
+       {tr("$ per\nMtoken"), QStringLiteral("dollars_per_million_output_tokens"), true, {}},
+       {tr("kWh per\nMtoken"), QStringLiteral("kwh_per_million_output_tokens"), true, {}}});
   add_latency_columns(columns);
   columns.push_back({tr("Result"), QStringLiteral("result"), false, {}});
   Rows rows;
   for (const FleetEntry& entry : fleet.entries) {
     const bool sized = entry.end == FleetEnd::Sized;
-    std::vector<TableCell> row{text_cell(text_of(entry.candidate.design.cluster.accelerator)),
+    const std::string& id = entry.candidate.design.cluster.accelerator;
+    std::vector<TableCell> row{text_cell(accelerator_text(entry), text_of(id)),
                                text_cell(text_of(entry.candidate.layout))};
+    row.front().tip = text_of(id);
+    if (varies) row.push_back(text_cell(text_of(entry.candidate.settings)));
     if (sized) {
       row.push_back(number_cell(entry.replicas, grouped_text(entry.replicas)));
       row.push_back(number_cell(entry.accelerators, grouped_text(entry.accelerators)));
@@ -53,10 +73,10 @@ void FleetModel::setFleet(const FleetSearch& fleet) {
     } else {
       while (row.size() + 1 < columns.size()) row.push_back(no_cell());
     }
-    row.push_back(text_cell(!sized           ? text_of(fleet_end_text(entry.end))
+    row.push_back(text_cell(!sized           ? end_words(entry)
                             : entry.monotone ? tr("keeps the limits")
                                              : tr("a larger fleet exceeds a limit")));
-    row.back().tip = text_of(entry.reason);
+    row.back().tip = row.back().text;
     rows.push_back(std::move(row));
   }
   assign(std::move(columns), std::move(rows));

@@ -7,6 +7,10 @@
 
 namespace shardscape::ui {
 
+QString accelerator_text(const FleetEntry& entry);  // "H100"
+// Why an entry is not sized: "unfit: the weights need 140 GB".
+QString end_words(const FleetEntry& entry);
+
 class FleetModel : public TableModel {
   Q_OBJECT
  public:

@@ -88,10 +88,12 @@ AnswerPanel::AnswerPanel(const Texts& texts, Session* session, PageSettings* pag
   connect(apply_, &QPushButton::clicked, this, [this] { applyRow(bars_->selected()); });
   connect(bars_, &BarList::rowActivated, this, &AnswerPanel::applyRow);
   connect(bars_, &BarList::rowSelected, this, [this](int row) {
+    row_ = row;
     table_->showRow(row);
     showState();
   });
   connect(table_, &ChartTable::rowSelected, this, [this](int row) {
+    row_ = row;
     bars_->setSelected(row);
     showState();
   });
@@ -100,6 +102,8 @@ AnswerPanel::AnswerPanel(const Texts& texts, Session* session, PageSettings* pag
   connect(pages_, &PageSettings::changed, this, &AnswerPanel::showState);
   QMetaObject::invokeMethod(this, &AnswerPanel::showState, Qt::QueuedConnection);
 }
+
+void AnswerPanel::addFields(QWidget* fields) { static_cast<QVBoxLayout*>(layout())->insertWidget(1, fields); }
 
 void AnswerPanel::setTable(TableModel* model) { table_->setTable(model); }
 
@@ -125,16 +129,35 @@ void AnswerPanel::start() {
     post([this, design, spec, made = std::move(made)] {
       working_ = false;
       if (const auto* problem = std::get_if<Problem>(&made)) {
-        issue_->show(text_of(problem->what), text_of(problem->accepted), {}, {});
+        showProblem(*problem);
       } else {
         asked_design_ = design;
         asked_spec_ = spec;
+        row_ = -1;
         std::get<Show>(made)();
       }
       showState();
     });
   });
   showState();
+}
+
+// Next to the problem: a button that leads to the field with the mistake.
+void AnswerPanel::showProblem(const Problem& problem) {
+  QWidget* field = fieldOf(problem);
+  const ServiceSetting* setting = field ? nullptr : find_setting(problem.where);
+  const QString name = field     ? field->accessibleName().section(u',', 0, 0)
+                       : setting ? text_of(setting->label)
+                                 : QString();
+  const QString what = name.isEmpty() ? text_of(problem.what) : tr("%1: %2").arg(name, text_of(problem.what));
+  issue_->show(what, text_of(problem.accepted), name.isEmpty() ? QString() : tr("Show the field"),
+               [this, field, id = QString::fromStdString(problem.where)] {
+                 if (field)
+                   field->setFocus(Qt::ShortcutFocusReason);
+                 else
+                   Q_EMIT settingRequested(id);
+               });
+  if (setting) Q_EMIT settingRefused(problem);
 }
 
 void AnswerPanel::stop() {
@@ -160,10 +183,12 @@ void AnswerPanel::showState() {
   setDimmed(bars_, any() && !is_current);
   setDimmed(table_, any() && !is_current);
   table_->setVisible(any());
+  const QString reason = any() && row_ >= 0 ? reasonOf(row_) : QString();
   caption_->setText(working_ ? of_ > 0 ? tr("Computing: %1 of %2").arg(done_).arg(of_) : tr("Computing…")
                     : !any() ? start_->toolTip()
-                    : !is_current ? tr("The answer is for an earlier design or earlier settings.")
-                                  : summary());
+                    : !is_current      ? tr("The answer is for an earlier design or earlier settings.")
+                    : reason.isEmpty() ? summary()
+                                       : reason);
 }
 
 }  // namespace shardscape::ui

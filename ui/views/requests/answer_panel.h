@@ -36,8 +36,14 @@ class AnswerPanel : public QWidget {
   QPushButton* stopButton() const { return stop_; }
   QPushButton* applyButton() const { return apply_; }
   QLabel* caption() const { return caption_; }
+  IssueLine* issue() const { return issue_; }
   virtual Picture picture() const = 0;
   void applyRow(int row);  // one undo step for the design and the settings; nothing for other rows
+
+ Q_SIGNALS:
+  // The question has a problem at a setting of the service.
+  void settingRefused(const shardscape::Problem& problem);
+  void settingRequested(const QString& id);  // the person wants to see the field of the setting
 
  protected:
   struct Texts {
@@ -52,6 +58,10 @@ class AnswerPanel : public QWidget {
   virtual Compute question() = 0;
   virtual bool any() const = 0;         // there is an answer
   virtual QString summary() const = 0;  // of the answer
+  // Of a row of the table, without a bar: why it has none. Empty: the summary is shown instead.
+  virtual QString reasonOf(int) const { return {}; }
+  // The field of this panel that has the mistake; null: it is a setting of the service.
+  virtual QWidget* fieldOf(const Problem&) const { return nullptr; }
   // The design and the settings of a row of the answer; null: the row has none.
   struct Applied {
     Design design;
@@ -60,12 +70,14 @@ class AnswerPanel : public QWidget {
   };
   virtual std::optional<Applied> applied(int row) const = 0;
   QHBoxLayout* tools() const { return tools_; }
+  void addFields(QWidget* fields);  // below the tools
   void setTable(TableModel* model);
   Session* session() const { return session_; }
   PageSettings* pages() const { return pages_; }
 
  private:
   void showState();
+  void showProblem(const Problem& problem);
   Session* session_;
   PageSettings* pages_;
   QHBoxLayout* tools_;
@@ -76,6 +88,7 @@ class AnswerPanel : public QWidget {
   ChartTable* table_;
   Design asked_design_;
   ServiceSpec asked_spec_;
+  int row_ = -1;  // selected in the table
   bool working_ = false;
   size_t done_ = 0, of_ = 0;
   NewestJob job_;  // last member: the thread ends before what it posts to

@@ -12,13 +12,17 @@
 #include "ui/toolkit/file_slug.h"
 #include "ui/views/requests/answer_models.h"
 #include "ui/views/requests/bar_list.h"
+#include "ui/views/requests/varied_settings.h"
 
 namespace shardscape::ui {
 namespace {
 
+constexpr const char* kEngineGpus = "engine_gpus";  // where fleet_candidates() finds a mistake
+
 QString entry_text(const FleetEntry& entry) {
-  return FleetPanel::tr("%1 · %2").arg(text_of(entry.candidate.design.cluster.accelerator),
-                                       text_of(entry.candidate.layout));
+  QStringList parts{accelerator_text(entry), text_of(entry.candidate.layout)};
+  if (!entry.candidate.settings.empty()) parts << text_of(entry.candidate.settings);
+  return parts.join(QStringLiteral(" · "));
 }
 
 QString gpus_text(int64_t accelerators) {
@@ -36,6 +40,7 @@ FleetPanel::FleetPanel(Session* session, PageSettings* pages, QWidget* parent)
               "replicas; one undo step"),
            tr("Cost of fleets")},
           session, pages, parent),
+      varied_(new VariedSettings(pages->pages().service, this)),
       model_(new FleetModel(this)) {
   const auto field = [&](const char* name, const QString& label, const QString& hint, int width) {
     auto* line = new QLineEdit(this);
@@ -51,6 +56,9 @@ FleetPanel::FleetPanel(Session* session, PageSettings* pages, QWidget* parent)
   engine_gpus_ = field("fleet_gpus", tr("GPUs of an engine, such as 1,2,4,8"), tr("Usual GPUs"), 100);
   tools()->insertWidget(0, accelerators_, 2);
   tools()->insertWidget(1, engine_gpus_, 1);
+  addFields(varied_);
+  connect(pages, &PageSettings::changed, varied_,
+          [this] { varied_->setSpec(this->pages()->pages().service); });
   setTable(model_);
 }
 
@@ -58,13 +66,17 @@ AnswerPanel::Compute FleetPanel::question() {
   FleetSpace space;
   for (const QString& id : accelerators_->text().split(u',', Qt::SkipEmptyParts))
     space.accelerators.push_back(id.trimmed().toStdString());
+  space.settings = varied_->values();
   const std::string sizes = engine_gpus_->text().trimmed().toStdString();
   return [this, space, sizes, design = session()->design(), spec = pages()->pages().service,
           plans = session()->plans()](std::stop_token stop, const Progress& progress) -> Result<Show> {
     FleetSpace of = space;
     if (!sizes.empty()) {
       auto read = sweep_values(*find_knob("tp"), sizes);
-      if (auto* problem = std::get_if<Problem>(&read)) return *std::move(problem);
+      if (auto* problem = std::get_if<Problem>(&read)) {
+        problem->where = kEngineGpus;
+        return *std::move(problem);
+      }
       of.engine_gpus = std::get<0>(std::move(read));
     }
     auto candidates = fleet_candidates(design, spec, of, stop);
@@ -103,6 +115,18 @@ QString FleetPanel::summary() const {
   return tr("%1 with %2 on %3 is the cheapest fleet within %4.")
       .arg(entry_text(best), counted_text(best.replicas, tr("replica"), tr("replicas")),
            gpus_text(best.accelerators), text_of(level_text(promised_level(fleet_->spec))));
+}
+
+QString FleetPanel::reasonOf(int row) const {
+  const FleetEntry& entry = fleet_->entries[static_cast<size_t>(row)];
+  if (entry.end == FleetEnd::Sized) return {};
+  return tr("%1: %2.").arg(entry_text(entry), end_words(entry));
+}
+
+QWidget* FleetPanel::fieldOf(const Problem& problem) const {
+  if (problem.where == "accelerator") return accelerators_;
+  if (problem.where == kEngineGpus) return engine_gpus_;
+  return varied_->field(problem.where);
 }
 
 std::optional<AnswerPanel::Applied> FleetPanel::applied(int row) const {

@@ -33,6 +33,18 @@ QString cache_words(const EngineSettings& engine) {
                    : tr("%1 blocks of %2 tokens").arg(blocks, grouped_text(size));
 }
 
+// "512 cached tokens were loaded from host memory for 30 ms"; empty: nothing was loaded before the first
+// chunk.
+QString load_words(const RequestRecord& record) {
+  if (record.load_end == 0) return {};
+  QStringList from;
+  if (record.from_host > 0) from << tr("host memory");
+  if (record.from_disk > 0) from << tr("disk");
+  return tr("%1 were loaded from %2 for %3")
+      .arg(counted_text(record.from_host + record.from_disk, tr("cached token"), tr("cached tokens")),
+           from.join(tr(" and ")), seconds_text(record.load_seconds));
+}
+
 }  // namespace
 
 QString wait_words(const ServiceRun& run, const RequestWait& wait) {
@@ -62,7 +74,9 @@ QString request_line(const ServiceRun& run, const RequestWait& wait, int request
   const RequestRecord& record = record_of(run, request);
   if (record.end != RequestEnd::Finished)
     return tr("%1: refused, %2").arg(name_of(request), text_of(end_text(record.end)));
-  const QString why = wait_words(run, wait);
+  QStringList reasons{wait_words(run, wait), load_words(record)};
+  reasons.removeAll(QString());
+  const QString why = reasons.join(tr("; "));
   return tr("%1: queued %2%3 · TTFT %4 · end to end %5")
       .arg(name_of(request), seconds_text(record.scheduled - record.arrival),
            why.isEmpty() ? QString() : tr(" (%1)").arg(why),
@@ -91,17 +105,24 @@ Inspection inspect_request(const ServiceRun& run, const RequestWait& wait, int r
            << Row{tr("Chunks of the prompt"), grouped_text(record.chunks)}
            << Row{tr("First token"), seconds_text(record.first_token)}
            << Row{tr("Last token"), seconds_text(record.last_token)}
-           << Row{tr("Cached prompt tokens"), grouped_text(record.cached)}
-           << Row{tr("Preemptions"), grouped_text(record.preemptions)};
+           << Row{tr("Cached prompt tokens"), grouped_text(record.cached)};
+  if (record.from_host > 0)
+    out.rows << Row{tr("From host memory"), counted_text(record.from_host, tr("token"), tr("tokens"))};
+  if (record.from_disk > 0)
+    out.rows << Row{tr("From disk"), counted_text(record.from_disk, tr("token"), tr("tokens"))};
+  if (record.load_seconds > 0) out.rows << Row{tr("Load of the cache"), seconds_text(record.load_seconds)};
+  out.rows << Row{tr("Preemptions"), grouped_text(record.preemptions)};
   if (run.spec.replicas > 1) out.rows << Row{tr("Engine"), grouped_text(record.replica + 1)};
   if (record.prefill_replica >= 0)
     out.rows << Row{tr("Prefill engine"), grouped_text(record.prefill_replica + 1)}
              << Row{tr("Wait for the transfer"), seconds_text(record.transfer_begin - record.prefilled)}
              << Row{tr("KV transfer"), seconds_text(record.transfer_end - record.transfer_begin)};
   if (record.restarts > 0) out.rows << Row{tr("Restarts after failures"), grouped_text(record.restarts)};
-  if (wait.reason == WaitReason::None) return out;
+  QStringList reasons{wait_words(run, wait), load_words(record)};
+  reasons.removeAll(QString());
+  if (reasons.isEmpty()) return out;
   out.why_title = tr("Why did it wait?");
-  const QString why = wait_words(run, wait);
+  const QString why = reasons.join(tr("; "));
   out.why = why.left(1).toUpper() + why.mid(1) + u'.';
   if (wait.steps > 0) {
     out.more_title = tr("While it was queued");

@@ -17,14 +17,17 @@ constexpr double kLeft = 76, kTop = 24, kRight = 12, kBottom = 22;
 constexpr double kSteps = 20, kUse = 46, kGap = 6;
 constexpr double kThinnest = 7, kThickest = 18, kTicksApart = 70;
 constexpr double kLeastBar = 1;  // pixels
+constexpr double kOverview = 72, kOverviewGap = 8;
 
 QColor span_color(RequestSpanKind kind) {
   const Colors& colors = Theme::instance().colors();
   switch (kind) {
     case RequestSpanKind::Queued: return colors.idle;
-    case RequestSpanKind::Load: return mixed(colors.ground, colors.note, 0.5);
+    case RequestSpanKind::Load: return colors.kv_cache;
     case RequestSpanKind::Chunk: return colors.parameters;
     case RequestSpanKind::Prompt: return mixed(colors.ground, colors.parameters, 0.35);
+    case RequestSpanKind::TransferWait: return mixed(colors.ground, colors.communication, 0.35);
+    case RequestSpanKind::Transfer: return colors.communication;
     case RequestSpanKind::Answer: return colors.gradients;
     case RequestSpanKind::Preempted: return colors.note;
   }
@@ -33,14 +36,17 @@ QColor span_color(RequestSpanKind kind) {
 
 }  // namespace
 
-RequestTimeline::Areas RequestTimeline::areasIn(const QRectF& rect) {
+RequestTimeline::Areas RequestTimeline::areasIn(const QRectF& rect) const {
   Areas out;
-  const double left = rect.left() + kLeft, width = std::max(1.0, rect.width() - kLeft - kRight);
-  const double bottom = rect.bottom() - kBottom;
+  const double bottom = rect.bottom() - kBottom, rows = bottom - kUse - kSteps - 2 * kGap - rect.top() - kTop;
+  const bool overflows = run_ && static_cast<double>(run_->order.size()) * kThinnest > rows;
+  const double right = rect.right() - kRight - (overflows ? kOverview + kOverviewGap : 0);
+  const double left = rect.left() + kLeft, width = std::max(1.0, right - left);
   out.use = QRectF(left, bottom - kUse, width, kUse);
   out.steps = QRectF(left, out.use.top() - kGap - kSteps, width, kSteps);
   const double top = rect.top() + kTop;
   out.rows = QRectF(left, top, width, std::max(1.0, out.steps.top() - kGap - top));
+  if (overflows) out.overview = QRectF(right + kOverviewGap, top, kOverview, out.rows.height());
   return out;
 }
 
@@ -102,6 +108,43 @@ void RequestTimeline::paintRows(QPainter& painter, const Areas& areas) const {
   painter.restore();
 }
 
+// A line per row, from arrival to last token over the whole run, and a frame around the visible part.
+void RequestTimeline::paintOverview(QPainter& painter, const Areas& areas, const QColor& ground) const {
+  const QRectF& area = areas.overview;
+  if (area.isEmpty()) return;
+  const Colors& colors = Theme::instance().colors();
+  painter.fillRect(area, mixed(ground, colors.line, 0.5));
+  const auto rows = static_cast<double>(run_->overview.size());
+  const double second = area.width() / length();
+  for (size_t row = 0; row < run_->overview.size(); ++row) {
+    const OverviewRow& of = run_->overview[row];
+    const double top = area.top() + area.height() * static_cast<double>(row) / rows;
+    const double height = std::max(1.0, area.height() / rows);
+    const auto bar = [&](double from, double to, const QColor& ink) {
+      painter.fillRect(
+          QRectF(area.left() + from * second, top, std::max(kLeastBar, (to - from) * second), height), ink);
+    };
+    bar(of.arrival, of.scheduled, span_color(RequestSpanKind::Queued));
+    bar(of.scheduled, of.last_token, span_color(RequestSpanKind::Answer));
+    if (of.refused) bar(of.arrival, of.arrival, colors.bad);
+  }
+  const double all = rowHeight(areas) * static_cast<double>(run_->order.size());
+  const QRectF frame(area.left() + view_.from * second, area.top() + area.height() * view_.top / all,
+                     (view_.to - view_.from) * second, area.height() * areas.rows.height() / all);
+  painter.setPen(QPen(colors.accent, 1.6));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(frame.intersected(area).adjusted(0.5, 0.5, -0.5, -0.5));
+}
+
+QString RequestTimeline::rowsText(const Areas& areas) const {
+  const auto all = static_cast<int>(run_->order.size());
+  const int first = static_cast<int>(view_.top / rowHeight(areas));
+  const int last = std::min(all, static_cast<int>((view_.top + areas.rows.height()) / rowHeight(areas)));
+  return first == 0 && last == all ? tr("requests")
+                                   : tr("requests\n%1–%2\nof %3")
+                                         .arg(grouped_text(first + 1), grouped_text(last), grouped_text(all));
+}
+
 void RequestTimeline::paintUse(QPainter& painter, const Areas& areas) const {
   const Colors& colors = Theme::instance().colors();
   const auto blocks = static_cast<double>(run_->run->simulation.usable_blocks);
@@ -150,20 +193,36 @@ void RequestTimeline::paintLabels(QPainter& painter, const QRectF& rect, const A
     painter.drawText(QRectF(rect.left() + 4, next_to.top(), kLeft - 12, next_to.height()),
                      Qt::AlignRight | Qt::AlignVCenter | Qt::TextWordWrap, text);
   };
-  label(QRectF(areas.rows.topLeft(), QSizeF(1, 18)), tr("requests"));
+  label(QRectF(areas.rows.topLeft(), QSizeF(1, 54)), rowsText(areas));
   label(areas.steps, run_->run->spec.replicas > 1 ? tr("engine %1").arg(replica() + 1) : tr("steps"));
   label(areas.use, tr("cache, sequences"));
-  std::vector<LegendEntry> legend{
-      {tr("queued"), colors.idle}, {tr("chunk"), colors.parameters}, {tr("answer"), colors.gradients}};
-  if (!run_->run->simulation.preemptions.empty())
-    legend.push_back({tr("preempted"), span_color(RequestSpanKind::Preempted)});
-  if (run_->run->results.loaded_tokens > 0) legend.push_back({tr("load"), span_color(RequestSpanKind::Load)});
-  legend.push_back({tr("cache"), colors.kv_cache});
-  legend.push_back({tr("sequences"), colors.text});
-  paint_legend(painter, legend, areas.rows.right(), rect.top() + 12);
+  paint_legend(painter, legend(), rect.right() - kRight, rect.top() + 12);
 }
 
-void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
+// Of the kinds of spans that the run has.
+std::vector<LegendEntry> RequestTimeline::legend() const {
+  const Colors& colors = Theme::instance().colors();
+  const RequestSimulation& simulation = run_->run->simulation;
+  const auto any = [&](auto&& has) {
+    return std::any_of(simulation.requests.begin(), simulation.requests.end(), has);
+  };
+  std::vector<LegendEntry> out{{tr("queued"), span_color(RequestSpanKind::Queued)}};
+  if (any([](const RequestRecord& record) { return record.load_end > 0; }))
+    out.push_back({tr("loads the cache"), span_color(RequestSpanKind::Load)});
+  out.push_back({tr("chunk"), span_color(RequestSpanKind::Chunk)});
+  if (any([](const RequestRecord& record) { return record.prefill_replica >= 0; })) {
+    out.push_back({tr("transfer wait"), span_color(RequestSpanKind::TransferWait)});
+    out.push_back({tr("KV transfer"), span_color(RequestSpanKind::Transfer)});
+  }
+  out.push_back({tr("answer"), span_color(RequestSpanKind::Answer)});
+  if (!simulation.preemptions.empty())
+    out.push_back({tr("preempted"), span_color(RequestSpanKind::Preempted)});
+  out.push_back({tr("cache"), colors.kv_cache});
+  out.push_back({tr("sequences"), colors.text});
+  return out;
+}
+
+void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   if (!ready()) return;
   const Colors& colors = Theme::instance().colors();
   const Areas areas = areasIn(rect);
@@ -174,6 +233,7 @@ void RequestTimeline::paint(QPainter& painter, const QRectF& rect, const QColor&
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(rect.left() + 4, all.bottom() + 4, kLeft - 12, 15), Qt::AlignRight, unit.unit);
   paintRows(painter, areas);
+  paintOverview(painter, areas, ground);
   for (const QRectF& area : {areas.steps, areas.use})
     painter.fillRect(QRectF(area.left(), area.bottom(), area.width(), 1), colors.line);
   paintUse(painter, areas);

@@ -1,12 +1,14 @@
 // Requests over time: a row per request in the order of arrival (queued, chunks of the prompt, answer,
-// preempted), above the steps of an engine and the use of its cache and its sequences. A click selects a
-// request or a step. Mouse and keys: TimeCanvas; T selects the first step of the selected request, and arrows
-// then go from step to step.
+// preempted, transferred), above the steps of an engine and the use of its cache and its sequences. If the
+// rows have not enough room, an overview of all requests is at the right: a click or a drag there moves the
+// view. A click selects a request or a step. Mouse and keys: TimeCanvas; T selects the first step of the
+// selected request, and arrows then go from step to step.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "ui/plot/plot_panel.h"
 #include "ui/plot/time_canvas.h"
 #include "ui/views/requests/shown_run.h"
 
@@ -39,6 +41,7 @@ class RequestTimeline : public TimeCanvas {
   int requestAt(const QPointF& at) const;  // -1: none
   const StepRecord* stepAt(const QPointF& at) const;
   QPointF placeOfStep(const StepRecord& step) const;  // where a click selects it, in the widget
+  QRectF overview() const;  // where all requests are, in the widget; empty: every row has room
   void zoomTo(int request);
   void zoomBy(double factor) override;
   void fit() override;
@@ -59,9 +62,12 @@ class RequestTimeline : public TimeCanvas {
   bool hover(const QPointF& at, bool has_tip) override;
   void leave() override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool grabs(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool drag(const QPointF& at) override;
   void doubleClick(const QPointF& at) override;
   void pan(const QPointF& pixels) override;
   void zoomAt(double factor, const QPointF& at) override;
+  void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;
   bool clear() override;
@@ -71,8 +77,9 @@ class RequestTimeline : public TimeCanvas {
  private:
   struct Areas {
     QRectF rows, steps, use;  // from above to below; `use`: of the cache and the sequences
+    QRectF overview;          // right of the rows; empty: every row has room
   };
-  static Areas areasIn(const QRectF& rect);
+  Areas areasIn(const QRectF& rect) const;
   double length() const;  // seconds
   double rowHeight(const Areas& areas) const;
   double place(const Areas& areas, double seconds) const;
@@ -85,6 +92,11 @@ class RequestTimeline : public TimeCanvas {
   std::optional<size_t> stepIndexAt(double seconds) const;
   void paintRows(QPainter& painter, const Areas& areas) const;
   void paintRow(QPainter& painter, const Areas& areas, int request) const;
+  void paintOverview(QPainter& painter, const Areas& areas, const QColor& ground) const;
+  std::vector<LegendEntry> legend() const;
+  QString rowsText(const Areas& areas) const;  // "requests\n1–38\nof 200"
+  double firstArrival() const;                 // of the visible rows
+  void moveTo(const QPointF& at);              // the middle of the view, by a point of the overview
   void paintUse(QPainter& painter, const Areas& areas) const;
   void paintStep(QPainter& painter, const Areas& areas) const;
   void paintLabels(QPainter& painter, const QRectF& rect, const Areas& areas) const;

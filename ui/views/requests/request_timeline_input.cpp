@@ -152,17 +152,38 @@ QPointF RequestTimeline::placeOfStep(const StepRecord& step) const {
 }
 
 QString RequestTimeline::tipAt(const QPointF& at) const {
+  if (overview().contains(at)) return tr("All requests: click or drag to move the view");
   if (const int request = requestAt(at); request >= 0)
     return request_line(*run_->run, waitOf(request), request);
   const StepRecord* step = stepAt(at);
   return step ? tipOfStep(*step) + u'\n' + tr("Double click: open this step") : QString();
 }
 
+QRectF RequestTimeline::overview() const { return areasIn(QRectF(rect())).overview; }
+
+void RequestTimeline::moveTo(const QPointF& at) {
+  const Areas areas = areasIn(QRectF(rect()));
+  const double span = view_.to - view_.from, rows = static_cast<double>(run_->order.size());
+  view_.from = (at.x() - areas.overview.left()) / areas.overview.width() * length() - span / 2;
+  view_.to = view_.from + span;
+  view_.top = (at.y() - areas.overview.top()) / areas.overview.height() * rows * rowHeight(areas) -
+              areas.rows.height() / 2;
+  at_home_ = false;
+  keepInReach();
+}
+
+bool RequestTimeline::grabs(const QPointF& at, Qt::KeyboardModifiers) { return overview().contains(at); }
+
+bool RequestTimeline::drag(const QPointF& at) {
+  moveTo(at);
+  return true;
+}
+
 bool RequestTimeline::hover(const QPointF& at, bool has_tip) {
   const int request = requestAt(at);
   if (request != hovered_) update();
   hovered_ = request;
-  return TimeCanvas::hover(at, has_tip);
+  return TimeCanvas::hover(at, has_tip) || overview().contains(at);
 }
 
 void RequestTimeline::leave() {
@@ -171,12 +192,14 @@ void RequestTimeline::leave() {
 }
 
 void RequestTimeline::click(const QPointF& at, Qt::KeyboardModifiers) {
+  if (overview().contains(at)) return moveTo(at);
   if (stepAt(at)) return selectStep(stepIndexAt(secondsAt(areasIn(QRectF(rect())), at.x())));
   setSelected(requestAt(at));
   Q_EMIT requestSelected(selected_);
 }
 
 void RequestTimeline::doubleClick(const QPointF& at) {
+  if (overview().contains(at)) return moveTo(at);
   if (stepAt(at)) {
     click(at, {});
     Q_EMIT stepRequested();
@@ -201,6 +224,22 @@ void RequestTimeline::pan(const QPointF& pixels) {
   view_.to += seconds;
   view_.top += pixels.y();
   at_home_ = at_home_ && pixels.isNull();
+  keepInReach();
+}
+
+double RequestTimeline::firstArrival() const {
+  const auto row = static_cast<size_t>(view_.top / rowHeight(areasIn(QRectF(rect()))));
+  return record(run_->order[std::min(row, run_->order.size() - 1)]).arrival;
+}
+
+// Rows that are scrolled into view bring their time along: a zoomed view follows the requests.
+void RequestTimeline::wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) {
+  const double before = firstArrival();
+  TimeCanvas::wheel(notches, held, at);
+  if (held & (Qt::ControlModifier | Qt::ShiftModifier)) return;
+  const double later = firstArrival() - before;
+  view_.from += later;
+  view_.to += later;
   keepInReach();
 }
 

@@ -43,6 +43,9 @@ namespace {
 constexpr int kPatienceMs = 150;
 constexpr double kTableShare = 0.4;  // the most of the page's height
 constexpr int kLeastTable = 118;
+constexpr int kLowPage = 460, kLeastOfLowPage = 74;  // pixels: low pages leave more room for the picture
+constexpr double kLowShare = 0.2;
+constexpr int kRoomForBoth = 560;  // pixels: narrower pages show the settings on demand
 
 }  // namespace
 
@@ -71,6 +74,10 @@ RequestsPage::RequestsPage(SelectionState* state, QWidget* parent, PageSettings*
   for (AnswerPanel* panel : std::initializer_list<AnswerPanel*>{fleet_, effects_}) {
     panel->setVisible(false);
     columns->addWidget(panel, 1);
+    connect(panel, &AnswerPanel::settingRefused, editor_,
+            [this](const Problem& problem) { editor_->showProblem(&problem); });
+    connect(panel, &AnswerPanel::settingRequested, editor_,
+            [this](const QString& id) { editor_->focusField(id.toStdString()); });
   }
   rows->addLayout(columns, 1);
   dim_delay_.setSingleShot(true);
@@ -104,6 +111,12 @@ QWidget* RequestsPage::makeTools() {
                           tr("What one step of each setting changes")};
   for (int i = 0; i < static_cast<int>(std::size(tips)); ++i) switch_->button(i)->setToolTip(tips[i]);
   line->addWidget(switch_);
+  settings_button_ = new QPushButton(tr("Settings"), tools);
+  settings_button_->setObjectName(QStringLiteral("requests_settings"));
+  settings_button_->setCheckable(true);
+  settings_button_->setVisible(false);
+  settings_button_->setToolTip(tr("Shows the settings of the service next to the picture"));
+  line->addWidget(settings_button_);
   sweep_button_ = new QPushButton(tr("Sweep the rate"), tools);
   sweep_button_->setObjectName(QStringLiteral("sweep_rates"));
   sweep_button_->setToolTip(
@@ -218,6 +231,8 @@ void RequestsPage::connectAll() {
     stopped_ = false;
     refresh();
   });
+  connect(settings_button_, &QPushButton::toggled, this, &RequestsPage::fitSettings);
+  connect(editor_, &SpecEditor::fieldShown, settings_button_, [this] { settings_button_->setChecked(true); });
   connect(editor_, &SpecEditor::changed, this, [this] {
     pages_->setService(editor_->spec());
     refresh();
@@ -378,7 +393,9 @@ void RequestsPage::explain() {
 }
 
 void RequestsPage::fitTable() {
-  const int most = std::max(kLeastTable, static_cast<int>(height() * kTableShare));
+  const int least = height() < kLowPage ? kLeastOfLowPage : kLeastTable;
+  const int most = std::max(least,
+                            static_cast<int>(height() * (height() < kLowPage ? kLowShare : kTableShare)));
   splitter_->suggest({0, lower_->layout()->itemAt(0)->sizeHint().height() + lower_->layout()->spacing() +
                              table()->heightUpTo(most)});
 }
@@ -399,7 +416,15 @@ void RequestsPage::hideEvent(QHideEvent* event) {
 
 void RequestsPage::resizeEvent(QResizeEvent* event) {
   ViewPage::resizeEvent(event);
+  fitSettings();
   QMetaObject::invokeMethod(this, &RequestsPage::fitTable, Qt::QueuedConnection);
+}
+
+// A narrow page has room for the settings or for the pictures.
+void RequestsPage::fitSettings() {
+  const bool narrow = width() < kRoomForBoth;
+  settings_button_->setVisible(narrow);
+  editor_->setVisible(!narrow || settings_button_->isChecked());
 }
 
 void RequestsPage::zoomBy(double factor) { canvas()->zoomBy(factor); }

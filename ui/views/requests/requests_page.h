@@ -106,6 +106,7 @@ class RequestsPage : public ViewPage {
   void pin();
   void openStep(Mode part);
   void fitTable();
+  void fitSettings();
   void explain();  // in the inspector, and in the line below the picture
   QString caption() const;
   QString kneeWords() const;
@@ -127,6 +128,7 @@ class RequestsPage : public ViewPage {
   QTimer dim_delay_;          // so that quick runs do not flicker
   SpecEditor* editor_;
   SegmentedControl* switch_;
+  QPushButton* settings_button_;
   QPushButton *sweep_button_, *steps_button_, *pin_button_, *stop_button_;
   QPushButton *step_of_request_, *open_prefill_, *open_decode_;
   IssueLine* issue_;

@@ -8,6 +8,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kTimeBins = 60, kLengthBins = 30;
+constexpr size_t kOverviewRows = 400;
 
 Latencies gaps_of(const RequestSimulation& simulation) {
   std::vector<TokenGap> gaps = simulation.gaps;
@@ -66,6 +67,7 @@ ShownRun::ShownRun(std::shared_ptr<const ServiceRun> of)
     return arrivals[static_cast<size_t>(a)] < arrivals[static_cast<size_t>(b)];
   });
   for (size_t i = 0; i < count; ++i) row[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  overview = request_overview(simulation, order, kOverviewRows);
 
   std::vector<std::vector<const StepRecord*>> by_replica(static_cast<size_t>(run->spec.replicas));
   for (const StepRecord& step : simulation.steps)

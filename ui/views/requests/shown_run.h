@@ -9,6 +9,7 @@
 #include "serving/requests/request_wait.h"
 #include "serving/service/service.h"
 #include "ui/views/requests/histogram.h"
+#include "ui/views/requests/request_overview.h"
 #include "ui/views/requests/step_summary.h"
 
 namespace shardscape::ui {
@@ -31,7 +32,8 @@ struct ShownRun {
   std::shared_ptr<const ServiceRun> run;
   RequestWaits waits;
   RequestSpans spans;
-  std::vector<int> order, row;     // requests by arrival; the row of each request
+  std::vector<int> order, row;  // requests by arrival; the row of each request
+  std::vector<OverviewRow> overview;
   std::vector<StepSummary> steps;  // by replica
   Latencies latencies[kLatencyParts];
   Histogram counts[kWorkloadParts];

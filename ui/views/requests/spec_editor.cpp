@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "ui/toolkit/setting_row.h"
 #include "ui/toolkit/value_scale.h"
-#include "ui/views/requests/setting_row.h"
 
 namespace shardscape::ui {
 namespace {
@@ -127,6 +127,7 @@ SettingRow* SpecEditor::rowOf(const Problem& problem) const {
 
 void SpecEditor::focusField(const std::string& id) {
   SettingRow* row = rows_.at(id);
+  Q_EMIT fieldShown();
   setFolded(row->setting().group, false);
   row->field()->setFocus(Qt::ShortcutFocusReason);
   // A section that unfolds has its height after the next layout.
@@ -141,6 +142,7 @@ bool SpecEditor::showProblem(const Problem* problem) {
   SettingRow* row = problem ? rowOf(*problem) : nullptr;
   if (!row) return false;
   marked_ = row;
+  Q_EMIT fieldShown();
   setFolded(row->setting().group, false);
   row->setProblem(problem);
   return true;

@@ -32,7 +32,8 @@ class SpecEditor : public QScrollArea {
   void focusField(const std::string& id);  // scrolls to the field of a setting and gives it the keyboard
 
  Q_SIGNALS:
-  void changed();  // spec() or refused()
+  void changed();     // spec() or refused()
+  void fieldShown();  // a field gets the keyboard, or shows the problem of a run
 
  private:
   struct Section {

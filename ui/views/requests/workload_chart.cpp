@@ -11,6 +11,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kHeadroom = 1.06;
+constexpr double kLeastLengths = 5;  // tokens: the shortest axis of lengths
+
+// A bin of one length lies around its number.
+double shift_of(const Histogram& lengths) { return lengths.width == 1 ? 0.5 : 0; }
 
 QString number(double value) { return text_of(significant(value)); }
 
@@ -41,7 +45,13 @@ PlotPanel WorkloadChart::panelIn(const QRectF& rect, int part) const {
   out.plot = plot_in(areas[part]);
   const double end = of.begin(of.counts.size());
   const ValueScale unit = part == Arrivals ? seconds_scale(end) : ValueScale();
-  out.x = linear_scale(of.low, end, unit.divisor);
+  if (part == Arrivals) {
+    out.x = linear_scale(of.low, end, unit.divisor);
+  } else {
+    const double margin = std::max(0.0, (kLeastLengths - (end - of.low)) / 2);
+    out.x = linear_scale(of.low - shift_of(of) - margin, end - shift_of(of) + margin);
+    out.x.least_step = 1;
+  }
   out.x.title = part == Arrivals ? tr("time, %1").arg(unit.unit) : tr("tokens");
   double most = 0;
   for (size_t bin = 0; bin < of.counts.size(); ++bin) most = std::max(most, figure(part, bin));
@@ -57,9 +67,10 @@ void WorkloadChart::paint(QPainter& painter, const QRectF& rect, const QColor&) 
     const PlotPanel panel = panelIn(rect, part);
     paint_axes(painter, panel);
     const Histogram& of = counts(part);
+    const double shift = part == Arrivals ? 0 : shift_of(of);
     for (size_t bin = 0; bin < of.counts.size(); ++bin) {
-      const QPointF top = panel.at(of.begin(bin), figure(part, bin));
-      const double right = panel.at(of.begin(bin + 1), 0).x(), gap = right - top.x() > 4 ? 1 : 0;
+      const QPointF top = panel.at(of.begin(bin) - shift, figure(part, bin));
+      const double right = panel.at(of.begin(bin + 1) - shift, 0).x(), gap = right - top.x() > 4 ? 1 : 0;
       painter.fillRect(QRectF(top, QPointF(right - gap, panel.plot.bottom())), inks[part]);
     }
   }
@@ -67,7 +78,7 @@ void WorkloadChart::paint(QPainter& painter, const QRectF& rect, const QColor&) 
 
 QString WorkloadChart::tipIn(const PlotPanel& panel, int part, const QPointF& at) const {
   const Histogram& of = counts(part);
-  const int bin = of.binAt(panel.valueAt(at.x()));
+  const int bin = of.binAt(panel.valueAt(at.x()) + (part == Arrivals ? 0 : shift_of(of)));
   if (bin < 0) return {};
   const auto i = static_cast<size_t>(bin);
   const QString requests = counted_text(of.counts[i], tr("request"), tr("requests"));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "serving/requests/random.h"
+#include "serving/requests/request_spans.h"
 #include "serving/requests/service_results.h"
 #include "support/request_cases.h"
 
@@ -198,6 +199,20 @@ class FleetSimulationTest : public QObject {
         QCOMPARE(r.step_count, int64_t(4 + more));
         QCOMPARE(r.requests[0].replica, 1);
         QCOMPARE(r.requests[0].prefill_replica, 0);
+        // The spans have the transfer between the chunk and the answer.
+        const std::vector<RequestSpan> spans = RequestSpans(r).of(0);
+        QCOMPARE(spans.front().kind, RequestSpanKind::Chunk);
+        QCOMPARE(spans.back().kind, RequestSpanKind::Answer);
+        double begin = 0, sent = 0;
+        for (const RequestSpan& span : spans) {
+          QCOMPARE(span.begin, begin);
+          begin = span.end;
+          if (span.kind != RequestSpanKind::Transfer) continue;
+          QCOMPARE(span.begin, r.requests[0].transfer_begin);
+          sent += span.end - span.begin;
+        }
+        QCOMPARE(begin, r.requests[0].last_token);
+        QCOMPARE(sent, transfer);
       }
     // An answer of one token.
     const RequestSimulation r = run(workload({request(0, 100, 1)}), setup, clock);

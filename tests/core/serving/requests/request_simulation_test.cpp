@@ -7,6 +7,7 @@
 #include "serving/requests/arrivals.h"
 #include "serving/requests/lengths.h"
 #include "serving/requests/random.h"
+#include "serving/requests/request_spans.h"
 #include "serving/requests/service_results.h"
 #include "serving/requests/trace_file.h"
 #include "support/request_cases.h"
@@ -270,12 +271,20 @@ class RequestSimulationTest : public QObject {
       const RequestSimulation r = run(c.workload, setup, clock);
       const QString found = broken_property(c, setup, r, totals);
       QVERIFY2(found.isEmpty(), qPrintable(QString("seed %1: %2").arg(seed).arg(found)));
-      for (const RequestRecord& record : r.requests) {
+      const RequestSpans spans(r);
+      for (size_t i = 0; i < r.requests.size(); ++i) {
+        const RequestRecord& record = r.requests[i];
         host += record.from_host;
         disk += record.from_disk;
         QVERIFY(record.from_host + record.from_disk <= record.cached);
         QCOMPARE(record.load_seconds > 0, record.from_host + record.from_disk > 0);
         QVERIFY(engine != 0 || record.scheduled >= record.arrival + record.load_seconds - 1e-9);
+        // vLLM loads before the first chunk, the others as a part of a step.
+        QCOMPARE(record.load_end > 0, engine == 0 && record.load_seconds > 0);
+        double loaded = 0;
+        for (const RequestSpan& span : spans.of(i))
+          if (span.kind == RequestSpanKind::Load) loaded += span.end - span.begin;
+        QVERIFY(std::abs(loaded - (engine == 0 ? record.load_seconds : 0)) < 1e-9);
       }
       EngineSettings& s = setup.engine;
       s.num_gpu_blocks = s.sglang.max_total_tokens = s.trtllm.max_tokens = 0;

@@ -31,13 +31,13 @@
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/rate_chart.h"
 #include "ui/views/requests/request_timeline.h"
 #include "ui/views/requests/requests_page.h"
 #include "ui/views/requests/service_figures.h"
-#include "ui/views/requests/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 #include "ui/views/requests/workload_chart.h"
 
@@ -367,10 +367,87 @@ class RequestsTest : public QObject {
     const double top = w.timeline().view().top;
     wheel({}, 120);
     QVERIFY(w.timeline().view().top < top);
+    // Rows that are scrolled into view bring their time along.
+    QTest::keyClick(&w.timeline(), Qt::Key_Home);
+    QTest::keyClick(&w.timeline(), Qt::Key_Return);
+    for (int i = 0; i < 60; ++i) wheel({}, -120);
+    QVERIFY(w.timeline().view().from > 0 && w.timeline().view().top > 0);
     // A step of the shown engine has a tip.
     QTest::keyClick(&w.timeline(), Qt::Key_F);
     const QPointF below(w.timeline().width() / 2.0, w.timeline().height() - 60);
     QVERIFY(w.timeline().tipAt(below).contains("sequences run"));
+  }
+
+  // A narrow page shows the settings on demand: by its button, and where a field is asked for.
+  void aNarrowPageHasRoomForThePictures() {
+    RequestsWindow w;
+    w.show(RequestsPage::Latencies);
+    auto& button = w.part<QPushButton>("requests_settings");
+    QVERIFY(!button.isVisible() && w.editor().isVisible());
+    w.main.resize(1100, 700);
+    QTRY_VERIFY(button.isVisible());
+    QVERIFY(!w.editor().isVisible());
+    QTRY_VERIFY2(w.requests().latencies()->width() > 320 && w.requests().latencies()->height() > 120,
+                 qPrintable(QString("%1 x %2")
+                                .arg(w.requests().latencies()->width())
+                                .arg(w.requests().latencies()->height())));
+    QTest::mouseClick(&button, Qt::LeftButton);
+    QVERIFY(w.editor().isVisible());
+    QTest::mouseClick(&button, Qt::LeftButton);
+    QVERIFY(!w.editor().isVisible());
+    w.editor().focusField("rate");
+    QVERIFY(w.editor().isVisible() && button.isChecked() && w.main.focusWidget() == &w.field("rate"));
+    w.main.resize(1440, 900);
+    QTRY_VERIFY(!button.isVisible());
+    QVERIFY(w.editor().isVisible());
+  }
+
+  // One length: its bar lies around its number, and ticks are whole numbers.
+  void oneLengthIsANumber() {
+    RequestsWindow w;
+    w.show(RequestsPage::Workload);
+    WorkloadChart& chart = *w.requests().workload();
+    const Histogram& prompts = chart.counts(WorkloadChart::Prompts);
+    QVERIFY(prompts.counts.size() == 1 && prompts.width == 1);
+    const PlotPanel panel = chart.panel(WorkloadChart::Prompts);
+    QStringList ticks;
+    for (const AxisTick& tick : ticks_of(panel.x, panel.plot.width(), 40)) ticks << tick.text;
+    QVERIFY2(ticks.contains("1,024") && !ticks.join(u' ').contains(u'.'), qPrintable(ticks.join(u' ')));
+    const QPointF at(panel.at(1024, 0).x(), panel.plot.center().y());
+    QVERIFY(std::abs(at.x() - panel.plot.center().x()) < 1);
+    QVERIFY2(chart.tipAt(at).contains("1,024 tokens"), qPrintable(chart.tipAt(at)));
+    QVERIFY(chart.tipAt(QPointF(panel.at(1026, 0).x(), at.y())).isEmpty());
+  }
+
+  // Rows that have no room are in the overview: a click and a drag there move the view over all requests.
+  void theOverviewMovesTheView() {
+    RequestsWindow w;
+    RequestTimeline& timeline = w.timeline();
+    w.enter("requests", "4");
+    w.show(RequestsPage::Timeline);
+    QVERIFY(timeline.overview().isEmpty());  // every row has room
+    w.crowd();
+    const QRectF all = timeline.overview();
+    QVERIFY(!all.isEmpty());
+    const auto last_row = [&] {
+      return timeline.rowOf(static_cast<int>(w.run().simulation.requests.size()) - 1);
+    };
+    const QRectF widget(timeline.rect());
+    QVERIFY(!widget.contains(last_row().center()));
+    QVERIFY(timeline.tipAt(all.center()).contains("All requests"));
+    QTest::mouseClick(&timeline, Qt::LeftButton, {}, (all.bottomRight() - QPointF(4, 3)).toPoint());
+    QVERIFY(widget.contains(last_row().center()));
+    QCOMPARE(timeline.selected(), -1);  // no request was clicked
+    const double bottom = timeline.view().top;
+    // A drag to the middle, zoomed in: both axes move.
+    for (int i = 0; i < 3; ++i) QTest::keyClick(&timeline, Qt::Key_W);
+    const double from = timeline.view().from;
+    QTest::mousePress(&timeline, Qt::LeftButton, {}, (all.bottomRight() - QPointF(4, 3)).toPoint());
+    QTest::mouseMove(&timeline, all.center().toPoint());
+    QTest::mouseMove(&timeline, QPointF(all.left() + 2, all.center().y()).toPoint());
+    QTest::mouseRelease(&timeline, Qt::LeftButton, {}, QPointF(all.left() + 2, all.center().y()).toPoint());
+    QVERIFY(timeline.view().top < bottom && timeline.view().top > 0);
+    QVERIFY(timeline.view().from == 0 && from > 0);
   }
 
   // The steps of the shown range, of the engine below the requests, become a bundle.

@@ -1,4 +1,4 @@
-#include "ui/views/requests/setting_row.h"
+#include "ui/toolkit/setting_row.h"
 
 #include <QCheckBox>
 #include <QComboBox>
