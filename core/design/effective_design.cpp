@@ -93,7 +93,11 @@ Design effective_design(const Design& design) {
   Design out = design;
   out.parallel.forward_only = false;
   if (design.workload.mode != Mode::Decode) out.parallel.dcp = 1;
-  if (trains(design)) return out;
+  if (trains(design)) {
+    out.workload.cached_tokens = 0;
+    out.workload.draft_module = false;
+    return out;
+  }
   out.parallel = of_inference(out.parallel);
   // The one token of a sequence is not split; each cp rank has a part of the context.
   if (design.workload.mode == Mode::Decode) {

@@ -19,9 +19,9 @@ struct FleetSpace {
   // Also pairs of prefill and decode engines. Their prefill engines: accelerators and sizes as above if these
   // are empty, or the one engine of a saved design.
   bool disaggregate = false;
-  std::vector<std::string> prefill_accelerators;
-  std::vector<int64_t> prefill_gpus;
-  std::string prefill_design;  // file
+  std::vector<std::string> prefill_accelerators = {};
+  std::vector<int64_t> prefill_gpus = {};
+  std::string prefill_design = {};  // file
 };
 
 // Whether a fleet search can vary the setting: settings of the engine and the router. The engine itself and

@@ -16,12 +16,12 @@
 #include "support/request_cases.h"
 #include "ui/session/session.h"
 #include "ui/shell/main_window.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/explore_view.h"
 #include "ui/views/requests/latency_chart.h"
 #include "ui/views/requests/request_timeline.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 #include "ui/views/requests/workload_chart.h"
 

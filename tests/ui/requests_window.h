@@ -11,9 +11,9 @@
 #include "ui/plot/chart_table.h"
 #include "ui/selection/selection_state.h"
 #include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/request_timeline.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 
 namespace shardscape::ui {

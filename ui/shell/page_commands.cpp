@@ -1,10 +1,10 @@
 #include "ui/shell/page_commands.h"
 
 #include "serving/service/service_spec.h"
+#include "ui/toolkit/setting_row.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/explore_view.h"
 #include "ui/views/requests/requests_page.h"
-#include "ui/toolkit/setting_row.h"
 #include "ui/views/requests/spec_editor.h"
 
 namespace shardscape::ui {

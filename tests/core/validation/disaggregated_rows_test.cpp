@@ -27,7 +27,8 @@ std::string workers(int tp, int ep, bool dp, int number, int gpus) {
 }
 std::string row_of(const std::string& engine, const std::string& prefill, const std::string& decode) {
   return R"({"engine": "dynamo-)" + engine + R"(", "gpu": "h200", "model": "DeepSeek-R1-0528", )" +
-         R"("precision": "fp8", "gpus": 24, "osl": 16, "isl": 1024, "concurrency": 2, "date": "2030-01-01", )" +
+         R"("precision": "fp8", "gpus": 24, "osl": 16, "isl": 1024, "concurrency": 2, )" +
+         R"("date": "2030-01-01", )" +
          R"("output_tokens_per_s_per_gpu": 20, "ttft_ms": {"mean": 200}, "tpot_ms": {"mean": 20}, )" +
          R"("speculative": "none", "disaggregated": true, "prefill": )" + prefill + R"(, "decode": )" +
          decode + "}";

@@ -25,7 +25,7 @@ FleetCandidate candidate(const char* accelerator, int64_t tp, const ServiceSpec&
   return out;
 }
 
-ServiceSpec busy_spec(const char* level = "p99 ttft<1s, p99 tpot<30ms") {
+ServiceSpec busy_spec(const char* level = "p99 ttft<1s, p99 tpot<20ms") {
   ServiceSpec spec;
   spec.source.requests = 300;
   spec.source.rate = 60;
@@ -174,7 +174,7 @@ class FleetSearchTest : public QObject {
     QTest::addColumn<QString>("level");
     QTest::addColumn<int>("input");
     QTest::addColumn<double>("rate");
-    QTest::newRow("long prompts") << "p99 ttft<1s, p99 tpot<15ms" << 4000 << 20.0;
+    QTest::newRow("long prompts") << "p99 ttft<1s, p99 tpot<20ms" << 4000 << 20.0;
     QTest::newRow("short prompts") << "p99 ttft<300ms, p99 tpot<14ms" << 500 << 60.0;
   }
   void the_ratio_is_the_cheapest() {

@@ -76,7 +76,7 @@ class ServiceFleetTest : public QObject {
   // A rank posts a descriptor for each block of its layers: 64 blocks of 32 layers for 1,024 tokens. Engines
   // have their connectors.
   void connectors_add_their_time() {
-    const Design design = design_on("llama3-8b", 1, "h200-sxm-141gb");
+    const Design design = engine_on("llama3-8b", 1, "h200-sxm-141gb");
     ServiceSpec spec = spec_of(1, 1);
     spec.source.input_len = 1024;
     spec.fleet.prefill_replicas = spec.fleet.decode_replicas = 1;
