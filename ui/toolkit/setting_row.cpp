@@ -58,6 +58,7 @@ SettingRow::SettingRow(const ServiceSetting& setting, QWidget* parent)
   if (!box_) {
     auto* label = new QLabel(text_of(setting.label), this);
     label->setBuddy(field());
+    label->setWordWrap(!wide);  // a long name takes two lines
     (wide ? static_cast<QBoxLayout*>(rows) : line)->addWidget(label, 1);
   }
   line->addWidget(field(), wide || box_ ? 1 : 0);
@@ -101,6 +102,8 @@ void SettingRow::makeLine() {
 void SettingRow::makeCombo() {
   combo_ = new QComboBox(this);
   combo_->setFocusPolicy(Qt::StrongFocus);
+  combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  combo_->setMinimumContentsLength(8);
   combo_->installEventFilter(this);
   for (const char* choice : setting_.choices)
     combo_->addItem(QString::fromLatin1(choice).replace(u'-', u' '), QString::fromLatin1(choice));

@@ -147,6 +147,7 @@ void add_architectures(Designs& add) {
     d.model.latent_ffn = d.model.shared_ffn = 2048;
   });
   add("mamba-1.4b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
+  add("deepseek-v3", 1, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.mode = Mode::Decode; });
   add("mamba-1.4b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.mode = Mode::Decode; });
   add("llama3.2-1b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) {
     const std::string name = d.model.preset;

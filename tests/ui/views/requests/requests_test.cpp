@@ -95,6 +95,9 @@ class RequestsTest : public QObject {
   // Labels and fields keep a distance from the edges of the panel.
   void fieldsHaveAMargin() {
     RequestsWindow w;
+    for (const ServiceSetting& setting : service_settings())
+      QVERIFY2(w.editor().row(setting.id)->minimumSizeHint().width() <= w.editor().viewport()->width() - 20,
+               setting.id);
     for (const char* id : {"rate", "trace", "arrivals", "tpot_limit"})
       for (const QWidget* part : w.editor().row(id)->findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) {
         const int left = part->mapTo(&w.editor(), QPoint()).x();
