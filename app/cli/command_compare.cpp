@@ -59,6 +59,7 @@ int run(const Arguments& arguments) {
     knobs.push_back({row.knob->id, row.knob->label, std::move(row.values)});
   const auto figures = compare_figures(compared_designs);
   std::vector<ClusterSpec> clusters;
+  clusters.reserve(designs.size());
   for (const Design& design : designs) clusters.push_back(design.cluster);
   if (const std::string* path = arguments.value("--csv"))
     if (const auto problem = atomic_write(*path, comparison_csv(names, figures))) {

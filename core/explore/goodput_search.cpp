@@ -188,6 +188,7 @@ Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, 
 Result<GoodputResult> merge_goodput(const std::vector<GoodputResult>& parts, const GoodputOptions& goodput,
                                     std::stop_token stop) {
   std::vector<SearchResult> searches;
+  searches.reserve(parts.size());
   for (const GoodputResult& part : parts) searches.push_back(part.search);
   auto merged = merge_results(searches);
   if (const auto* problem = std::get_if<Problem>(&merged)) return *problem;
