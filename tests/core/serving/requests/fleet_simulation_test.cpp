@@ -313,6 +313,26 @@ class FleetSimulationTest : public QObject {
     QCOMPARE(run(workload(all), setup, clock).pools.front().replica_seconds, 4 * 65.0);
   }
 
+  // Two requests at once start a second replica, which gets the request at 6 s. From 20 s on one replica is
+  // enough. 10 s later the second one drains: it is used until its request ends at 66 s.
+  void a_draining_replica_ends_its_requests() {
+    ServiceSetup setup;
+    setup.engine.async_scheduling = false;
+    setup.replicas = 2;
+    setup.router = Router::LeastOutstanding;
+    setup.autoscaling = {1, 1, 5, 10};
+    LinearClock clock(1, 0, 0);
+    const RequestSimulation r = run(
+        workload({request(0, 10, 20), request(0, 10, 20), request(6, 10, 60), request(100, 10, 5)}), setup,
+        clock);
+    QCOMPARE(r.requests[2].replica, 1);
+    QCOMPARE(r.requests[2].last_token, 66.0);
+    const PoolUse& use = r.pools.front();
+    QCOMPARE(use.counts.back().time, 66.0);
+    QCOMPARE(use.counts.back().replicas, 1);
+    QCOMPARE(use.replica_seconds, 2 * 66.0 + 39);
+  }
+
   // Steps of 10 s for prompts and of 1 s for answers; two requests for each replica of both pools. Four
   // prompts at once start a second prefill replica for 3 s. It gets the fifth prompt, which starts a third
   // one. Its first replica gives four prompts at 10 s to the decode replicas, so a second one of these

@@ -44,7 +44,8 @@ class RequestSpansTest : public QObject {
   }
 
   // The blocks of the first request are in host memory when its next turn arrives, because a second request
-  // needed their places: six of 0.5 s each. The turn waits for them, and says so.
+  // needed their places: six of 0.5 s each. The turn waits for them, and says so. A short request runs
+  // meanwhile.
   void a_load_from_host_memory() {
     EngineSettings settings;
     settings.async_scheduling = false;
@@ -53,8 +54,8 @@ class RequestSpansTest : public QObject {
     Request turn = request(100, 128, 8);
     turn.parent = 0;
     LinearClock clock(1, 0, 0);
-    const RequestSimulation run = simulated(workload({request(0, 96, 16), request(60, 144, 8), turn}),
-                                            settings, clock);
+    const RequestSimulation run = simulated(
+        workload({request(0, 96, 16), request(60, 144, 8), turn, request(116, 8, 8)}), settings, clock);
     const RequestRecord& record = run.requests[2];
     QVERIFY(record.from_host > 0);
     const double seconds = 0.5 * record.from_host / 16;
@@ -63,7 +64,9 @@ class RequestSpansTest : public QObject {
     QCOMPARE(spans.front().begin, record.arrival);
     QCOMPARE(spans.front().end, record.arrival + seconds);
     QCOMPARE(spans[1].kind, RequestSpanKind::Chunk);
-    QCOMPARE(RequestWaits(settings, run).of(record).reason, WaitReason::Load);
+    const RequestWait wait = RequestWaits(settings, run).of(record);
+    QCOMPARE(wait.reason, WaitReason::Load);
+    QVERIFY(wait.load > 0 && wait.blocks == 0);
   }
 
   void random_workloads_data() {
