@@ -143,8 +143,7 @@ Command fleet_command() {
        ""},
       {"--disaggregate", 0, FlagKind::Switch, "",
        "Also try prefill and decode engines, of equal or different layouts and accelerators. The search "
-       "finds "
-       "the numbers of both that cost least.",
+       "finds the numbers of both that cost least.",
        ""},
       {"--prefill-accelerators", 0, FlagKind::Value, "ID,ID,...",
        "With --disaggregate: accelerators of prefill engines; default: those of --accelerators.", ""},
@@ -169,8 +168,7 @@ Command fleet_command() {
           "simulation. Prints GPUs, dollars per hour and per million output tokens, energy and "
           "latencies, the cheapest fleet first, and why other kinds of engines are not in the table. "
           "The layout of the design competes with the others. With --disaggregate, prefill and decode "
-          "engines "
-          "compete with engines that do both, and the ratio of the cheapest fleet is printed. ") +
+          "engines compete with engines that do both, and the ratio of the cheapest fleet is printed. ") +
           kDesignFlagsHelp,
       {"shardscape-cli fleet --model llama3-70b --rate 20 --slo 'p99 ttft<2s, p99 tpot<50ms' "
        "--accelerators h100-sxm-80gb,h200-sxm-141gb",

@@ -24,6 +24,19 @@ Design engine_on(const char* preset, int64_t tp, const char* accelerator) {
   return design;
 }
 
+Design decode_engine(const char* preset, int64_t tp, int64_t pp, const char* accelerator) {
+  Design design = engine_on(preset, tp, accelerator);
+  design.parallel.pp = pp;
+  design.workload.mode = Mode::Decode;
+  return design;
+}
+
+std::unique_ptr<EngineClock> clock_of(const Design& design, const EngineProfile& profile) {
+  auto made = EngineClock::make(design, profile);
+  if (auto* clock = std::get_if<0>(&made)) return std::move(*clock);
+  qFatal("%s", to_string(std::get<Problem>(made)).c_str());
+}
+
 std::shared_ptr<const Report> reported(const Design& d) {
   auto report = estimate(d);
   if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());

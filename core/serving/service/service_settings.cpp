@@ -252,8 +252,8 @@ std::vector<ServiceSetting> vllm_settings() {
           on_off<MEMBER(engine.mxfp4_use_marlin)>(
               "mxfp4_use_marlin", "Marlin for MXFP4", kGroup,
               "Marlin kernels multiply experts in MXFP4, with more padding of their weights than Triton's, "
-              "so less "
-              "memory is left for the cache (vLLM: VLLM_MXFP4_USE_MARLIN, and servers without Triton's "
+              "so less memory is left for the cache (vLLM: VLLM_MXFP4_USE_MARLIN, and servers without "
+              "Triton's "
               "kernels)."),
           on_off<MEMBER(engine.async_scheduling)>("async_scheduling", "Asynchronous scheduling", kGroup,
                                                   "The engine schedules a step while the previous one runs "
@@ -285,8 +285,7 @@ std::vector<ServiceSetting> sglang_settings() {
           whole<MEMBER(engine.sglang.chunked_prefill_size)>(
               "chunked_prefill_size", "Chunk size", kGroup,
               "The most prompt tokens of a step. Longer prompts are computed over several steps. -1: prompts "
-              "are "
-              "not cut (SGLang)."),
+              "are not cut (SGLang)."),
           on_off<MEMBER(engine.sglang.enable_mixed_chunk)>(
               "enable_mixed_chunk", "Mixed chunks", kGroup,
               "A prefill batch also computes the next tokens of the running sequences (SGLang)."),
@@ -318,8 +317,7 @@ std::vector<ServiceSetting> sglang_settings() {
               "mamba_radix_cache_strategy", "Stored states", kGroup,
               "Where the radix cache stores the states of mixers, so that later requests find a prefix. "
               "extra_buffer: at multiples of 64 tokens of a prompt and of 256 tokens of an answer. "
-              "no_buffer: at "
-              "the end of each chunk and each answer, without overlap (SGLang)."),
+              "no_buffer: at the end of each chunk and each answer, without overlap (SGLang)."),
       });
 }
 
@@ -349,8 +347,7 @@ std::vector<ServiceSetting> trtllm_settings() {
           choice<MEMBER(engine.trtllm.capacity_scheduler_policy), kCapacityPolicies>(
               "capacity_scheduler_policy", "Capacity policy", kGroup,
               "Which requests start: those whose whole answers fit into the cache, all whose next tokens "
-              "fit, or "
-              "a batch when the previous one has ended (TensorRT-LLM)."),
+              "fit, or a batch when the previous one has ended (TensorRT-LLM)."),
           on_off<MEMBER(engine.trtllm.enable_chunked_context)>(
               "enable_chunked_context", "Chunked context", kGroup,
               "Long prompts are computed over several steps (TensorRT-LLM: enable_chunked_prefill)."),
@@ -412,14 +409,12 @@ std::vector<ServiceSetting> speculative_settings() {
       file<MEMBER(draft_model)>(
           "draft_model", "Draft model", kGroup,
           "The smaller model of draft-model, or the layer of eagle: a preset, the config.json of a model, or "
-          "a "
-          "saved design. Its weights and its cache are in the memory (vLLM: model of speculative_config; "
+          "a saved design. Its weights and its cache are in the memory (vLLM: model of speculative_config; "
           "SGLang: speculative_draft_model_path; TensorRT-LLM: speculative_model_dir)."),
       whole<MEMBER(draft_tensor_parallel_size)>(
           "draft_tensor_parallel_size", "Draft tp", kGroup,
           "Tensor-parallel ranks that share the draft model; the other ranks compute the same. 0: those of "
-          "the "
-          "model (vLLM: draft_tensor_parallel_size of speculative_config)."),
+          "the model (vLLM: draft_tensor_parallel_size of speculative_config)."),
       whole<MEMBER(engine.speculation.num_speculative_tokens)>(
           "num_speculative_tokens", "Draft tokens", kGroup,
           "Draft tokens of a sequence in each step (vLLM; SGLang: speculative_num_steps, with top-k 1; "
@@ -428,8 +423,7 @@ std::vector<ServiceSetting> speculative_settings() {
           "acceptance_per_position", "Acceptance", kGroup,
           "Share of the drafts whose token is accepted, for each position: the per-position acceptance rate "
           "that vLLM logs. One rate alone is that of the first token; every further token is then accepted "
-          "as "
-          "often, given those before it."),
+          "as often, given those before it."),
   };
 }
 
@@ -493,8 +487,7 @@ std::vector<ServiceSetting> pool_settings() {
           "kv_connector", "KV connector", kFleet,
           "What sends caches to the decode replicas, and its time on top of the network: mooncake per "
           "transfer, nixl per block of each layer. network: no time of its own. engine: nixl (vLLM), "
-          "mooncake "
-          "(SGLang), network (TensorRT-LLM, of which no figures are known)."),
+          "mooncake (SGLang), network (TensorRT-LLM, of which no figures are known)."),
       whole<MEMBER(fleet.least_replicas)>(
           "least_replicas", "Least replicas", kFleet,
           "The number of replicas follows the load, from this number up to the replicas; with prefill "

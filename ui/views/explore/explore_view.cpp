@@ -73,7 +73,15 @@ ExploreView::ExploreView(SelectionState* state, PageSettings* settings, ViewPage
         static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_), static_cast<QWidget*>(requests_)})
     stack_->addWidget(page);
   layout->addWidget(stack_, 1);
+  followParts(state);
+  designs_->setUnits(session_->units());
+  designs_->setComparable(Comparisons::kMaxPinned - session_->comparisons()->size(),
+                          session_->comparisons()->size());
+  followSearch();
+  showState();
+}
 
+void ExploreView::followParts(SelectionState* state) {
   connect(pages_, &SegmentedControl::chosen, this, &ExploreView::showPage);
   connect(job_, &ExploreJob::started, this, [this] {
     same_search_ = false;
@@ -126,11 +134,6 @@ ExploreView::ExploreView(SelectionState* state, PageSettings* settings, ViewPage
   connect(session_, &Session::computingChanged, this, &ExploreView::showState);
   connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
   connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
-  designs_->setUnits(session_->units());
-  designs_->setComparable(Comparisons::kMaxPinned - session_->comparisons()->size(),
-                          session_->comparisons()->size());
-  followSearch();
-  showState();
 }
 
 QStringList ExploreView::pageNames() {

@@ -70,6 +70,7 @@ class ExploreView : public QWidget {
   bool asksForOtherGpus() const;
   bool designHasOtherGpus() const;
   QWidget* makeTop();
+  void followParts(SelectionState* state);  // connects signals of the parts
   void followRows();
   void followSearch();
   void showState();

@@ -127,6 +127,36 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
   assign(std::move(columns), std::move(rows));
 }
 
+// run: also of the days of a training run.
+std::vector<TableColumn> ScalingModel::columns(Mode mode, bool run,
+                                               const std::vector<ScalingChart::OtherDesign>& others) const {
+  std::vector<TableColumn> out{
+      {tr("Scaling"), QStringLiteral("scaling"), false, {}},
+      {tr("GPUs"), QStringLiteral("gpus"), true, {}},
+      {tr("dp"), QStringLiteral("dp"), true, {}},
+      {tr("Batch"), QStringLiteral("batch"), true, {}},
+      {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode)},
+      {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
+      {tr("Efficiency"), QStringLiteral("efficiency (share)"), true,
+       tr("Tokens/s per GPU, relative to the smallest size")},
+      {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+      {tr("$ per\nM tokens"), QStringLiteral("million tokens ($)"), true, tr("Dollars of a million tokens")},
+      {tr("kWh per\nM tokens"), QStringLiteral("million tokens (kWh)"), true,
+       tr("Energy of a million tokens: accelerators, hosts and cooling")},
+      {tr("Remark"), QStringLiteral("remark"), false, {}}};
+  if (run)
+    out.insert(out.end() - 1,
+               {{tr("Days"), QStringLiteral("days"), true, tr("Expected days of the training run")},
+                {tr("Band"), QStringLiteral("days (band)"), true,
+                 tr("Days of at least 90 % of runs, with interruptions")}});
+  for (const ScalingChart::OtherDesign& other : others)
+    for (TableColumn& column :
+         comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),
+                           tr("Per GPU, on the same number of GPUs")))
+      out.push_back(std::move(column));
+  return out;
+}
+
 void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
                              const Design& design, const std::vector<ScalingChart::OtherDesign>& others,
                              const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units) {
@@ -192,32 +222,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
           rows.back().push_back(std::move(cell));
       }
     }
-  const Mode mode = design.workload.mode;
-  std::vector<TableColumn> columns{
-      {tr("Scaling"), QStringLiteral("scaling"), false, {}},
-      {tr("GPUs"), QStringLiteral("gpus"), true, {}},
-      {tr("dp"), QStringLiteral("dp"), true, {}},
-      {tr("Batch"), QStringLiteral("batch"), true, {}},
-      {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode)},
-      {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
-      {tr("Efficiency"), QStringLiteral("efficiency (share)"), true,
-       tr("Tokens/s per GPU, relative to the smallest size")},
-      {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
-      {tr("$ per\nM tokens"), QStringLiteral("million tokens ($)"), true, tr("Dollars of a million tokens")},
-      {tr("kWh per\nM tokens"), QStringLiteral("million tokens (kWh)"), true,
-       tr("Energy of a million tokens: accelerators, hosts and cooling")},
-      {tr("Remark"), QStringLiteral("remark"), false, {}}};
-  if (run)
-    columns.insert(columns.end() - 1,
-                   {{tr("Days"), QStringLiteral("days"), true, tr("Expected days of the training run")},
-                    {tr("Band"), QStringLiteral("days (band)"), true,
-                     tr("Days of at least 90 % of runs, with interruptions")}});
-  for (const ScalingChart::OtherDesign& other : others)
-    for (TableColumn& column :
-         comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),
-                           tr("Per GPU, on the same number of GPUs")))
-      columns.push_back(std::move(column));
-  assign(std::move(columns), std::move(rows));
+  assign(columns(design.workload.mode, run, others), std::move(rows));
 }
 
 SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)

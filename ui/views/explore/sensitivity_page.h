@@ -42,6 +42,10 @@ class ScalingModel : public TableModel {
   void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
                  const Design& design, const std::vector<ScalingChart::OtherDesign>& others,
                  const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units);
+
+ private:
+  std::vector<TableColumn> columns(Mode mode, bool run,
+                                   const std::vector<ScalingChart::OtherDesign>& others) const;
 };
 
 // The result that a page computes for a design.

@@ -5,7 +5,7 @@
 #include "serving/engine/cache_capacity.h"
 #include "serving/engine/engine_clock.h"
 #include "serving/service/service_draft.h"
-#include "support/designs.h"
+#include "support/served_designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -13,16 +13,7 @@ using namespace shardscape::test;
 namespace {
 
 Design served(const char* preset, int64_t tp, int64_t pp = 1) {
-  Design design = preset_design(preset, tp, pp, 1);
-  design.workload.mode = Mode::Decode;
-  design.cluster.accelerator = "h200-sxm-141gb";
-  return design;
-}
-
-std::unique_ptr<EngineClock> clock_of(const Design& design, const EngineProfile& profile = {}) {
-  auto made = EngineClock::make(design, profile);
-  if (auto* clock = std::get_if<0>(&made)) return std::move(*clock);
-  qFatal("%s", to_string(std::get<Problem>(made)).c_str());
+  return decode_engine(preset, tp, pp, "h200-sxm-141gb");
 }
 
 std::shared_ptr<const Report> report_of(const Design& design) {

@@ -3,7 +3,7 @@
 
 #include "serving/engine/engine_clock.h"
 #include "serving/inference.h"
-#include "support/designs.h"
+#include "support/served_designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -11,16 +11,7 @@ using namespace shardscape::test;
 namespace {
 
 Design served(const char* preset, int64_t tp, int64_t pp = 1) {
-  Design design = preset_design(preset, tp, pp, 1);
-  design.workload.mode = Mode::Decode;
-  design.cluster.accelerator = "h100-sxm-80gb";
-  return design;
-}
-
-std::unique_ptr<EngineClock> clock_of(const Design& design, const EngineProfile& profile = {}) {
-  auto made = EngineClock::make(design, profile);
-  if (auto* clock = std::get_if<0>(&made)) return std::move(*clock);
-  qFatal("%s", to_string(std::get<Problem>(made)).c_str());
+  return decode_engine(preset, tp, pp, "h100-sxm-80gb");
 }
 
 StepBatch decode(int64_t sequences, int64_t context) {
