@@ -153,7 +153,7 @@ class ServingSweepTest : public QObject {
     const QJsonValue answer = json["largest_batches_within_limits"][0];
     QCOMPARE(answer["batch"].toInteger(), most);
     QCOMPARE(answer["dollars_per_million_output_tokens"].toDouble(), *output_cost(d, *at).dollars);
-    QVERIFY(json["points"][2]["breaks_limits"].toArray().size() > 0);
+    QVERIFY(!json["points"][2]["breaks_limits"].toArray().isEmpty());
     QVERIFY(QString::fromStdString(sweep_text(made)).contains("per million output tokens"));
     // Other limits replace the answer. Without limits nothing is left of it.
     find_within_limits(made, {std::nullopt, 1e9});
