@@ -53,6 +53,10 @@ struct WorkloadSpec {
   ComputePrecision compute = ComputePrecision::Storage;
   // Type of tokens on the way to experts. They return in the storage type.
   DispatchPrecision dispatch_dtype = DispatchPrecision::Same;
+  // Megatron with quantized GEMMs: weights exist only in their quantized type (fp8-param-gather). GEMMs in
+  // FP8 with one scale per tensor: the input gradient reads a second copy of the weights, which is
+  // transposed.
+  bool fp8_params = false, transposed_weights = true;
   bool master_weights = true;        // float32 copies of 16-bit parameters, updated by the optimizer
   DType moment_dtype = DType::FP32;  // type of the optimizer's two moments
   int64_t vocab_multiple = 128;      // Vp = align(V, vocab_multiple·tp)

@@ -150,6 +150,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("grad_dtype", &WorkloadSpec::grad_dtype),
     field<kPlan>("compute", &WorkloadSpec::compute),
     field<kPlan>("dispatch_dtype", &WorkloadSpec::dispatch_dtype),
+    field<kPlan>("fp8_params", &WorkloadSpec::fp8_params),
+    field<kPlan>("transposed_weights", &WorkloadSpec::transposed_weights),
     field<kPlan>("master_weights", &WorkloadSpec::master_weights),
     field<kPlan>("moment_dtype", &WorkloadSpec::moment_dtype),
     field<kPlan>("vocab_multiple", &WorkloadSpec::vocab_multiple),

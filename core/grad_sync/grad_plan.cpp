@@ -33,6 +33,8 @@ bool at_both_ends(const Graph& graph, const std::string& tied) {
          has_key(graph.segments[static_cast<size_t>(graph.head())]);
 }
 
+int64_t weight_copies(const Structure& s) { return s.compute == DType::FP8 && !s.transposed_weights ? 1 : 2; }
+
 }  // namespace
 
 std::vector<StageParam> stage_params(const Graph& graph, ModelStart first, bool last, bool has_layers) {
@@ -110,13 +112,22 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owne
   return out;
 }
 
-Expr quantized_weight_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers) {
-  constexpr int64_t kCopies = 2;
-  if (graph.structure.sync == SyncStrategy::Fsdp1) return {};
+Expr quantized_weights(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   Expr elements;
   for (const StageParam& p : stage_params(graph, first, last, has_layers))
     if (p.param->quantized) elements += p.count * local_elements(p.segment->tensor(p.param->tensor));
-  return elements * Expr(kCopies) * dtype_size(graph.structure.compute);
+  return elements;
+}
+
+Expr quantized_weight_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers) {
+  if (graph.structure.sync == SyncStrategy::Fsdp1) return {};
+  return quantized_weights(graph, first, last, has_layers) * Expr(weight_copies(graph.structure)) *
+         dtype_size(graph.structure.compute);
+}
+
+DType gathered_weight_type(const Structure& s) {
+  const bool eight_bits = s.compute == DType::FP8 || s.compute == DType::FP8Block;
+  return s.fp8_params && eight_bits ? DType::FP8 : s.dtype;
 }
 
 OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
@@ -127,11 +138,15 @@ OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart f
   const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
   const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
   const Expr copies = quantized_weight_bytes(graph, first, last, has_layers);
-  const Expr read_to_quantize = copies.is_zero()
-                                    ? Expr()
-                                    : copies * Expr(dtype_bytes(s.dtype)) / (Expr(2) * dtype_size(s.compute));
-  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + read_to_quantize,
-          owned * (states + weight) + copies};
+  const Expr elements = copies.is_zero() ? Expr() : quantized_weights(graph, first, last, has_layers);
+  // The copies are made from gathered weights. Gathered FP8 data is a copy already, from which only the
+  // transposed copy is made.
+  const DType gathered = gathered_weight_type(s);
+  const bool quantizes = gathered == s.dtype;
+  const Expr read = quantizes || weight_copies(s) > 1 ? elements * Expr(dtype_bytes(gathered)) : Expr();
+  const Expr made = quantizes ? copies : copies - elements * dtype_size(s.compute);
+  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + read,
+          owned * (states + weight) + made};
 }
 
 OffloadedStep offloaded_step(const Graph& graph, const Expr& owned) {

@@ -44,9 +44,18 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
                                          bool ends);
 
 // Bytes of quantized weight copies on one rank, made once a step and stored: one for the forward, one scaled
-// along the other dimension (or transposed) for the input gradient (Transformer Engine's weight cache). 0 for
-// FSDP1, which quantizes the gathered unit every time.
+// along the other dimension (or transposed) for the input gradient (Transformer Engine's weight cache). Only
+// the first one where GEMMs read FP8 operands in any layout (Structure::transposed_weights). 0 for FSDP1,
+// which quantizes the gathered unit every time.
 Expr quantized_weight_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers);
+
+// Elements of quantized weights on one rank, before data parallelism shards them.
+Expr quantized_weights(const Graph& graph, ModelStart first, bool last, bool has_layers);
+
+// The type in which updated weights of quantized GEMMs are gathered: FP8 data (Megatron-core,
+// param_and_grad_buffer.py, buffers of torch.uint8), or the data type. MXFP8 and NVFP4 gather the data type,
+// because both copies are quantized from it.
+DType gathered_weight_type(const Structure& structure);
 
 // Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1): 12 FLOPs per parameter in float32, whatever the types
 // of its states. The bytes include the quantization of updated weights.

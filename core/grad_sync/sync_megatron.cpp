@@ -3,7 +3,7 @@
 // optimizer pads buckets so that every rank owns an equal shard, and gathers updated parameters bucket by
 // bucket. Several instances (num_distributed_optimizer_instances) each have all shards: a bucket is scattered
 // inside the instance, then the shard is all-reduced across instances, with and without overlap
-// (start_grad_sync).
+// (start_grad_sync). Parameters of one type share buffers: weights that are stored in 8 bits have their own.
 #include <algorithm>
 #include <numeric>
 
@@ -14,10 +14,12 @@ namespace {
 
 struct Bucket {
   std::vector<SyncPart> parts;
-  int64_t elements = 0;  // padding included
+  int64_t elements = 0;       // padding included
+  DType dtype = DType::BF16;  // of the parameters
 };
 
-std::vector<Bucket> buckets_of(const SyncScope& scope) {
+// Appends the buckets of the parameters with this type.
+void add_buckets(const SyncScope& scope, DType dtype, std::vector<Bucket>& out) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
   const int64_t start = sharded ? scope.policy.param_alignment : 1;
   const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
@@ -25,16 +27,24 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   const SyncGroup& all = scope.input.groups.front();
   const int64_t default_size = std::max<int64_t>(40'000'000, 1'000'000 * all.size * all.across_size);
   const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : default_size;
-  std::vector<Bucket> out(1);
+  const size_t before = out.size();
+  bool closed = true;
   // Parameters enter the buffer in reverse order of declaration, whatever the order of their gradients.
   for (auto p = scope.params.rbegin(); p != scope.params.rend(); ++p) {
+    if (scope.policy.gathered_dtype(scope.param(*p).quantized) != dtype) continue;
+    if (closed) out.push_back({{}, 0, dtype});
     Bucket& bucket = out.back();
     bucket.elements = align_up(bucket.elements, start) + scope.param(*p).elements();
     bucket.parts.push_back(whole(scope, *p));
-    if (scope.policy.overlap && bucket.elements >= full) out.emplace_back();
+    closed = scope.policy.overlap && bucket.elements >= full;
   }
-  if (out.back().parts.empty()) out.pop_back();
-  for (Bucket& bucket : out) bucket.elements = align_up(bucket.elements, end);
+  for (size_t b = before; b < out.size(); ++b) out[b].elements = align_up(out[b].elements, end);
+}
+
+std::vector<Bucket> buckets_of(const SyncScope& scope) {
+  std::vector<Bucket> out;
+  add_buckets(scope, scope.policy.param_dtype, out);
+  if (scope.policy.quantized_dtype) add_buckets(scope, *scope.policy.quantized_dtype, out);
   return out;
 }
 
@@ -66,7 +76,7 @@ void plan_megatron(const SyncScope& scope) {
   }
   if (!sharded) return;
   for (const Bucket& bucket : buckets) {
-    SyncAction a = scope.action(Phase::ParamGather, CollectiveKind::AllGather, scope.policy.param_dtype);
+    SyncAction a = scope.action(Phase::ParamGather, CollectiveKind::AllGather, bucket.dtype);
     a.elements = bucket.elements;
     a.parts = bucket.parts;
     a.occurrence = SyncOccurrence::Last;

@@ -30,8 +30,13 @@ KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
                               : !kind.gathers()               ? "b"
                               : kind.phase == Phase::Forward  ? "gf"
                               : kind.phase == Phase::Backward ? "gb"
+                              : kind.quantized                ? "gq"
                                                               : "gu";
   return {"n" + letters + suffix(group), "P" + letters + suffix(group)};
+}
+
+DType gathered_or_reduced(const SyncPolicy& policy, const SyncKind& kind) {
+  return kind.gathers() ? policy.gathered_dtype(kind.quantized) : policy.grad_dtype;
 }
 
 // Whether the schedule determines the number of gathers, because FSDP units stay gathered across microbatches
@@ -89,14 +94,13 @@ class StageSyncBuilder {
     return at->second;
   }
 
-  DType dtype(const SyncKind& kind) const {
-    return kind.gathers() ? policy_.param_dtype : policy_.grad_dtype;
-  }
+  DType dtype(const SyncKind& kind) const { return gathered_or_reduced(policy_, kind); }
 
   // Policies without units: flat buffers, buckets and DeepSpeed's stages.
   void reduce_group(size_t g) {
     const ReplicaGroup& group = groups_[g];
-    const Expr elements = elements_of(in_group(params_, g));
+    const std::vector<StageParam> params = in_group(params_, g);
+    const Expr elements = elements_of(params);
     if (elements.is_zero()) return;
     if (group.axes.empty()) {
       sync_.owned += elements;
@@ -113,6 +117,11 @@ class StageSyncBuilder {
     sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size(s_) : elements;
     for (const SyncKind& kind : sync_kinds(policy_)) {
       if ((kind.across ? group.across : group.shard).empty()) continue;
+      const bool none = kind.gathers() && policy_.quantized_dtype &&
+                        std::none_of(params.begin(), params.end(), [&](const StageParam& p) {
+                          return p.param->quantized == kind.quantized;
+                        });
+      if (none) continue;
       SyncRow row{kind.phase,  kind.op, kind.across ? group.across : group.shard,
                   dtype(kind), Expr(1), kind.across ? owned : flat ? owned * group.size(s_) : elements};
       if (planned) {
@@ -355,8 +364,8 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 
 bool needs_plan(const Structure& s) {
   if (!s.dp && !s.cp) return false;
-  return !is_fsdp(s.sync) &&
-         (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
+  return !is_fsdp(s.sync) && (s.overlap || s.interleaved || gathered_weight_type(s) != s.dtype ||
+                              s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
 }
 
 StageSync stage_sync(const Graph& graph, ModelStart first, bool last, bool has_layers) {
@@ -368,6 +377,8 @@ SyncPolicy sync_policy(const Structure& structure) {
   SyncPolicy policy;
   policy.strategy = structure.sync;
   policy.param_dtype = structure.dtype;
+  if (const DType type = gathered_weight_type(structure); type != structure.dtype)
+    policy.quantized_dtype = type;
   policy.grad_dtype = structure.grad_dtype;
   policy.overlap = structure.overlap;
   policy.every_microbatch = structure.every_microbatch;
@@ -462,7 +473,7 @@ PlanTotals plan_totals(const Structure& structure, const StagePlan& planned) {
     for (const SyncKind& kind : sync_kinds(policy)) {
       PlanTotals::Kind& sums = group.kinds.emplace_back();
       const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
-      const DType dtype = kind.gathers() ? policy.param_dtype : policy.grad_dtype;
+      const DType dtype = gathered_or_reduced(policy, kind);
       for (const SyncAction& a : planned.plan.actions) {
         if (over.empty() || a.replicas != static_cast<int>(g) || a.phase != kind.phase || a.op != kind.op ||
             a.dtype != dtype || a.group != over)

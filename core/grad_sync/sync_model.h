@@ -121,14 +121,14 @@ PlanTotals plan_totals(const Structure& structure, const StagePlan& plan);
 void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec& parallel,
                const PlanTotals& totals);
 // Whether sizes on a stage depend on its sync plan: buckets, DeepSpeed's flat buffers, buffers per virtual
-// stage.
+// stage or per type of parameters.
 bool needs_plan(const Structure& structure);
 
 // Sets the symbols that only the planner or the schedule determines; the binding already has the stage's
 // other symbols. Suffix "" for the first group (dense), "x" for the next one: Pb elements in nb reductions,
 // Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
-// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements gathered at the
-// same time. Zb: DeepSpeed's reduce bucket.
+// backward, Pgu in ngu gathers of updated parameters, Pgq in ngq of those that are stored quantized; Po owned
+// elements. ZeRO-3: Pg elements gathered at the same time. Zb: DeepSpeed's reduce bucket.
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
                bool last, const std::vector<std::vector<int>>& chunks);
 

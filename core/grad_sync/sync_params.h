@@ -41,6 +41,7 @@ struct SyncBasis {
     Expr rows, columns;
     bool vector = false;
     int group = 0;
+    bool quantized = false;  // SyncParam::quantized
     friend bool operator==(const Flat&, const Flat&) = default;
   };
   struct Part {  // a segment

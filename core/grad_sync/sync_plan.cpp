@@ -91,6 +91,11 @@ std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
   switch (policy.strategy) {
     case SyncStrategy::DdpFlat: return {{phase, CollectiveKind::AllReduce}};
     case SyncStrategy::DistributedOptimizer:
+      if (policy.quantized_dtype)
+        return {{phase, CollectiveKind::ReduceScatter},
+                {phase, CollectiveKind::AllReduce, SyncOccurrence::Last, true},
+                {Phase::ParamGather, CollectiveKind::AllGather},
+                {Phase::ParamGather, CollectiveKind::AllGather, SyncOccurrence::Last, false, true}};
       return {{phase, CollectiveKind::ReduceScatter},
               {phase, CollectiveKind::AllReduce, SyncOccurrence::Last, true},
               {Phase::ParamGather, CollectiveKind::AllGather}};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,6 +32,7 @@ struct SyncParam {
   int group = 0;               // index into SyncInput::groups
   // Virtual stage. Each virtual stage is wrapped on its own and has its own buffers and root unit.
   int chunk = 0;
+  bool quantized = false;  // gathered in SyncPolicy::quantized_dtype
   int64_t elements() const;
 };
 
@@ -62,7 +64,10 @@ enum class FsdpSharding : uint8_t { FullShard, ShardGradOp, NoShard };
 struct SyncPolicy {
   SyncStrategy strategy = SyncStrategy::DdpFlat;
   DType param_dtype = DType::BF16;  // type of gathered parameters
-  DType grad_dtype = DType::FP32;   // type of reduced gradients
+  // Megatron: type of gathered parameters with quantized GEMMs, which then have buffers of their own. Empty:
+  // param_dtype.
+  std::optional<DType> quantized_dtype{};
+  DType grad_dtype = DType::FP32;  // type of reduced gradients
   int64_t microbatches = 1;
   bool overlap = false;  // Megatron: in buckets during the backward
   // PyTorch: reduce after every microbatch instead of once a step (without no_sync). ZeRO-2 and ZeRO-3 always
@@ -80,6 +85,9 @@ struct SyncPolicy {
   bool recompute = false;
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;
+  DType gathered_dtype(bool quantized) const {
+    return quantized ? quantized_dtype.value_or(param_dtype) : param_dtype;
+  }
 };
 
 // The accumulation steps (microbatches of a step) in which an action occurs. Rest: all but the first.
@@ -136,6 +144,8 @@ struct SyncKind {
   SyncOccurrence occurrence = SyncOccurrence::Last;
   // Reductions of shards across the groups that replicate them.
   bool across = false;
+  // Gathers of parameters with quantized GEMMs, in a type of their own.
+  bool quantized = false;
   bool gathers() const { return collective_result(op) == CollectiveResult::Gathered; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);

@@ -175,6 +175,7 @@ Structure structure_of(const Design& given) {
   s.dtype = design.workload.dtype;
   s.grad_dtype = design.workload.grad_dtype;
   s.compute = compute_dtype(design.workload);
+  s.transposed_weights = design.workload.transposed_weights || s.compute != DType::FP8;
   s.moment_dtype = design.workload.moment_dtype;
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   set_recompute(design, s);
@@ -182,6 +183,7 @@ Structure structure_of(const Design& given) {
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
   set_sync(design, s);
+  s.fp8_params = s.trains() && is_quantized(s.compute) && is_megatron(s.sync) && design.workload.fp8_params;
   return s;
 }
 

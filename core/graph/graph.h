@@ -463,6 +463,8 @@ struct Structure {
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
   // Type of GEMMs with weights in layers: dtype, or a quantized type.
   DType compute = DType::BF16;
+  // Weights exist only in the type `compute`; WorkloadSpec::transposed_weights.
+  bool fp8_params = false, transposed_weights = true;
   DType moment_dtype = DType::FP32;
   bool master_weights = true;  // 16-bit parameters have float32 copies
   Recompute recompute = Recompute::None;

@@ -81,6 +81,8 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("dtype", &Structure::dtype),
     field<kSegments>("grad_dtype", &Structure::grad_dtype),
     field<kSegments>("compute", &Structure::compute),
+    field<kGraph>("fp8_params", &Structure::fp8_params),
+    field<kGraph>("transposed_weights", &Structure::transposed_weights),
     field<kGraph>("moment_dtype", &Structure::moment_dtype),
     field<kGraph>("master_weights", &Structure::master_weights),
     field<kSegments>("recompute", &Structure::recompute),

@@ -103,6 +103,9 @@ struct KernelProfile {
   std::vector<std::vector<std::string>> merged;
   // The sum at the end of a layer is computed by the first norm of the next layer.
   bool sums_in_next_norm = false;
+  // Training: factor on the time of GEMMs and attention, in addition to the factor of the accelerator
+  // ("training_factor"), for what a version of the code base does not overlap. At least 1.
+  double slowdown = 1;
   // Shared experts run on a stream of their own next to the routed experts.
   bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;

@@ -103,6 +103,8 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
             "fresh, none, dummy or shared_dummy");
 }
 
+constexpr double kMostSlowdown = 10;
+
 std::array<double, 2> expert_bias(const JsonFile& file, const json& root) {
   const json& list = file.array(root, "expert_bias");
   if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
@@ -174,6 +176,13 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
                                  "own_kernel or next_norm");
   out.concurrent_shared_experts = choice("shared_experts", {{"concurrent", true}, {"in_turn", false}},
                                          "in_turn or concurrent");
+  if (root.contains("slowdown")) {
+    const json& factor = root["slowdown"];
+    if (!factor.is_number() || factor.get<double>() < 1 || factor.get<double>() > kMostSlowdown)
+      file.fail(ProblemCode::DataValue, "slowdown", "\"slowdown\" is " + factor.dump(),
+                "a number from 1 to 10");
+    out.slowdown = factor.get<double>();
+  }
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (!has_base || root.contains("ops"))
@@ -199,7 +208,8 @@ void ProfileReader::read(const JsonFile& file) {
   file.only(root, {"profile",     "label",           "source",        "extends",         "packed",
                    "fused",       "fused_results",   "merged",        "layer_sums",      "shared_experts",
                    "recomputes",  "residual",        "reduce",        "weight_gradient", "separate_experts",
-                   "expert_bias", "gathered_inputs", "gradient_sums", "weighs",          "ops"});
+                   "expert_bias", "gathered_inputs", "gradient_sums", "weighs",          "slowdown",
+                   "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 

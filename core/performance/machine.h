@@ -17,6 +17,8 @@ struct Machine {
   // kernels. false: kernels are replayed from a recorded graph, as inference engines do, and take the times
   // of the isolated loops on which tables were measured.
   bool training = true;
+  // Training: KernelProfile::slowdown of the code base.
+  double code_base_factor = 1;
   // Link to the host's memory, 10^9 bytes per second and direction: PCI Express 5.0, 16 lanes.
   double host_gbps = 63;
 };

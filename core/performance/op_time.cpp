@@ -26,7 +26,7 @@ const Entry* in_training(const Machine& machine, const std::vector<Entry>& list,
 
 double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
   const TrainingFactor* factor = in_training(machine, kernels.data.training, type);
-  return factor ? factor->factor : 1;
+  return (factor ? factor->factor : 1) * machine.code_base_factor;
 }
 
 // Seconds of a matrix product in training: not faster than the power limit allows. An accumulating kernel

@@ -143,8 +143,11 @@ class ShapeBuilder {
       if (is_deepspeed(sync.strategy)) {
         zero_states(sync);
       } else {
+        const Expr only_quantized = s.fp8_params ? quantized_weights(graph_, shape_.first, shape_.last,
+                                                                     shape_.has_layers)
+                                                 : Expr();
         part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
-             (shape_.parameters - wide) * Expr(dtype_bytes(s.dtype)));
+             (shape_.parameters - wide - only_quantized) * Expr(dtype_bytes(s.dtype)));
         part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
              sync.buffers * Expr(dtype_bytes(s.grad_dtype)));

@@ -52,6 +52,10 @@ std::string plain_name(const std::string& name);  // letters and digits in lower
 // none.
 std::string preset_named(const std::string& name);
 
+// Sets transposed_weights for the accelerator: Transformer Engine 2 makes no transposed FP8 copies for
+// Blackwell, whose GEMMs read both layouts (is_non_tn_fp8_gemm_supported).
+void set_transposed_weights(RowMapper& m, const std::string& accelerator);
+
 // "row 3": the name of a row without a name.
 std::string row_number(size_t number);
 
@@ -65,6 +69,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out);  // llm-found
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
+void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B and Llama 3.1
 // Serving points
 void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out);

@@ -239,6 +239,9 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
                      [](unsigned char c) { return std::tolower(c); });
       if (system.starts_with("dgx-")) system.erase(0, 4);
       m.set("accelerator", system);
+      // bf16_with_fp8_current_scaling_mixed and bf16_with_mxfp8_mixed (training/mixed_precision.py)
+      if (shards == 0 && (precision == "FP8" || precision == "MXFP8")) m.set("fp8_params", "true");
+      set_transposed_weights(m, system);
       const int64_t nvlink = recipes->nvlink_gpus(system).value_or(kNodeGpus);
       m.set("gpus_per_node", std::min(m.integer("gpus", 1), nvlink));
       m.set("profile", "megatron-core-te-fused-loss");

@@ -29,6 +29,7 @@ const std::vector<Format>& formats() {
       {"rows", {"sharding", "act_ckpt", "derived_iteration_s"}, map_composer_fsdp},
       {"rows", {"system", "precision", "derived_iteration_s"}, map_megatron_bridge},
       {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
+      {"rows", {"benchmark", "round", "micro_batches", "step_seconds"}, map_mlperf_training},
       {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
       {"measured_step", {"time_per_step_s"}, map_deepseek_v3},
       {"rows", {"attention_dp", "moe_tp", "moe_ep", "tpot_mean_ms"}, map_aiconfigurator},
@@ -172,6 +173,11 @@ MeasuredRow RowMapper::finish() {
     for (const Problem& problem : validate(out_.design))
       if (problem.severity == Severity::Error) refuse("the row gives no valid design: " + to_string(problem));
   return std::move(out_);
+}
+
+void set_transposed_weights(RowMapper& m, const std::string& accelerator) {
+  for (const char* blackwell : {"b200", "b300"})  // and gb200, gb300
+    if (accelerator.find(blackwell) != std::string::npos) m.set("transposed_weights", "false");
 }
 
 std::string preset_named(const std::string& name) {

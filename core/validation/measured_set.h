@@ -23,9 +23,10 @@ struct MeasuredRow {
   std::string unmapped;  // why the row maps to no design; empty: `design` is set
   Design design;
   std::optional<double> seconds;  // of a step; if empty, no_seconds has the reason
-  std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
+  std::optional<double> bytes;    // on the fullest rank, or of `stage`; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
+  std::optional<int> stage{};              // the stage whose ranks `bytes` is of; empty: the fullest rank
   std::optional<MeasuredServing> serving;  // of a serving point
 };
 

@@ -14,15 +14,16 @@
 namespace shardscape {
 namespace {
 
-// Memory of the fullest rank in the measure of the row.
-double predicted_bytes(Report report, MemoryMeasure measure) {
+// Memory of the fullest rank, or of the row's stage, in the measure of the row.
+double predicted_bytes(Report report, const MeasuredRow& row) {
   report.memory = memory_timeline(report);
   int64_t most = 0;
   for (const StageMemory& s : report.memory->stages)
-    most = std::max(most,
-                    measure == MemoryMeasure::Allocated
-                        ? s.allocated
-                        : allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved);
+    if (!row.stage || *row.stage == s.stage)
+      most = std::max(most,
+                      row.measure == MemoryMeasure::Allocated
+                          ? s.allocated
+                          : allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved);
   return static_cast<double>(most);
 }
 
@@ -209,7 +210,7 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
       judge(seconds, row.seconds, row.no_seconds,
             [&](const Report&) { return predictions.seconds(row.design); });
     judge(bytes, row.bytes, row.no_bytes,
-          [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row.measure)); });
+          [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row)); });
   }
   for (ValidatedMetric* metric : {&seconds, &bytes})
     if (metric->any) out.metrics.push_back(std::move(*metric));

@@ -270,6 +270,15 @@ std::string checkpoints(const Design& d) {
 std::string formats(const Design& d) {
   return when(trains(d), "training stores weights in the data type and multiplies them in GEMM precision");
 }
+std::string quantized_params(const Design& d) {
+  if (!is_quantized(compute_dtype(d.workload))) return "GEMMs do not quantize weights";
+  return when(no_replicas(d).empty() && !megatron(d),
+              "only Megatron's gradient sync (ddp-flat, distributed-optimizer) stores quantized parameters");
+}
+std::string transposed(const Design& d) {
+  return when(d.workload.compute != ComputePrecision::FP8,
+              "only GEMMs in FP8 with one scale per tensor may need a transposed copy of the weights");
+}
 std::string master(const Design& d) {
   if (d.parallel.sync == SyncStrategy::Fsdp1 && no_replicas(d).empty()) return "FSDP stores float32 shards";
   return when(d.workload.dtype == DType::FP32, "parameters are already float32");
@@ -352,6 +361,9 @@ constexpr Rule kRules[] = {
     {"stage3_param_persistence_threshold", zero_3},
     {"stage3_max_live_parameters", zero_3},
     {"stage3_max_reuse_distance", zero_3},
+    {"fp8_params", quantized_params, true,
+     "a quantized compute, and the gradient sync ddp-flat or distributed-optimizer"},
+    {"transposed_weights", transposed},
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
@@ -420,6 +432,8 @@ constexpr ModeRule kTrainingOnly[] = {
     {"gathered_logits", "inference has no loss"},
     {"dropout", "inference has no dropout"},
     {"vision_training", "inference trains nothing"},
+    {"fp8_params", kNoOptimizer},
+    {"transposed_weights", "inference computes no input gradients"},
     {"master_weights", kNoOptimizer},
     {"moment_dtype", kNoOptimizer},
     {"offload_optimizer", kNoOptimizer},

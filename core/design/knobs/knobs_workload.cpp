@@ -167,6 +167,18 @@ void add_precision(TableWriter& table) {
                "activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). mxfp8: an "
                "E8M0 scale per 32. nvfp4: half a byte per number, an E4M3 scale per 16. Weights have two "
                "quantized copies, for the forward and for the input gradient.");
+  table.flag(
+      member<workload, &W::fp8_params>(), "fp8_params", "FP8 parameters",
+      "For Megatron's gradient sync with quantized GEMMs: the weights of these GEMMs exist only in their "
+      "quantized type, without a copy in the data type (Megatron's --fp8-param-gather). With fp8 and "
+      "fp8-blockwise, the distributed optimizer also gathers updated weights in 8 bits, and buckets "
+      "hold parameters of one type. With mxfp8 and nvfp4, it gathers them in the data type, in the "
+      "memory of the gradients (--reuse-grad-buf-for-mxfp8-param-ag).");
+  table.flag(member<workload, &W::transposed_weights>(), "transposed_weights", "Transposed weights",
+             "For GEMM precision fp8: every weight has a second, transposed copy for the input gradient. "
+             "GEMMs of Hopper read FP8 operands only in this layout. Blackwell reads both layouts, and "
+             "Transformer Engine then makes no transposed copy. Types with a scale per block always have two "
+             "copies.");
   table.choice(named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type",
                choices_of(kCacheDtypes),
                "Type in which inference caches keys and values, or latents. Mixer states have a type of "

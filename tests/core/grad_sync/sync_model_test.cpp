@@ -66,6 +66,10 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
     }
     d.workload.batch = d.parallel.dp * pp * pick({1, 2, 7});
   }
+  if (is_megatron(sync) && d.workload.dtype == DType::BF16 && pick({0, 1}) != 0) {
+    d.workload.compute = pick({0, 1}) != 0 ? ComputePrecision::FP8 : ComputePrecision::MXFP8;
+    d.workload.fp8_params = true;
+  }
   return d;
 }
 
@@ -130,6 +134,8 @@ class SyncModelTest : public QObject {
   void units_are_gathered_two_at_a_time();
   void without_replicas_nothing_changes();
   void virtual_stages_have_their_own_buffers();
+  void quantized_parameters_data();
+  void quantized_parameters();
   void gathers_follow_the_schedule_data();
   void gathers_follow_the_schedule();
   void no_backward_of_a_pipeline_frees_fsdp2();
@@ -252,6 +258,54 @@ void SyncModelTest::without_replicas_nothing_changes() {
     QVERIFY(r->model == plain->model);  // one structure
     QCOMPARE(r->problems.size(), s == SyncStrategy::DdpFlat ? size_t{0} : size_t{1});
   }
+}
+
+void SyncModelTest::quantized_parameters_data() {
+  QTest::addColumn<int>("compute");
+  QTest::addColumn<bool>("transposed");
+  QTest::addColumn<bool>("stored");         // fp8_params
+  QTest::addColumn<int>("copies");          // of a weight
+  QTest::addColumn<int>("gathered_bytes");  // of an element of a weight
+  const auto row = [](const char* name, ComputePrecision compute, bool transposed, bool stored, int copies,
+                      int gathered_bytes) {
+    QTest::newRow(name) << static_cast<int>(compute) << transposed << stored << copies << gathered_bytes;
+  };
+  row("FP8, parameters in bfloat16", ComputePrecision::FP8, true, false, 2, 2);
+  row("FP8 parameters", ComputePrecision::FP8, true, true, 2, 1);
+  row("FP8 parameters without transposed copies", ComputePrecision::FP8, false, true, 1, 1);
+  row("FP8 parameters in blocks", ComputePrecision::FP8Block, true, true, 2, 1);
+  row("MXFP8 parameters", ComputePrecision::MXFP8, true, true, 2, 2);
+  row("MXFP8 parameters always have two copies", ComputePrecision::MXFP8, false, true, 2, 2);
+}
+// Layers of llama3-8b on 4 replicas: with FP8 parameters, weights have no copy in bfloat16, and the
+// distributed optimizer gathers one byte of an element. Gradients stay the same.
+void SyncModelTest::quantized_parameters() {
+  QFETCH(int, compute);
+  QFETCH(bool, transposed);
+  QFETCH(bool, stored);
+  QFETCH(int, copies);
+  QFETCH(int, gathered_bytes);
+  Design d = trace_design("llama3-8b", 1, 1, 4, false, 2, 4);
+  d.parallel.sync = SyncStrategy::DistributedOptimizer;
+  d.workload.dtype = DType::BF16;
+  const int64_t gradients = memory(*trace_report(d), MemoryCategory::Gradients);
+  d.workload.compute = static_cast<ComputePrecision>(compute);
+  d.workload.transposed_weights = transposed;
+  d.workload.fp8_params = stored;
+  const auto r = trace_report(d);
+  const ModelSpec& m = d.model;
+  const int64_t weights = m.layers * m.hidden *
+                          (2 * m.heads * m.head_dim + 2 * m.kv_heads * m.head_dim + 3 * m.ffn),
+                all = static_cast<int64_t>(r->stages.front().parameters.value);
+  const Expr quantized = Expr(copies * weights) * dtype_size(r->graph().structure.compute);
+  QCOMPARE(memory(*r, MemoryCategory::Parameters),
+           2 * (stored ? all - weights : all) +
+               static_cast<int64_t>(std::get<Wide>(evaluate(quantized, Binding()))));
+  QCOMPARE(memory(*r, MemoryCategory::Gradients), gradients);
+  double bytes = 0;
+  for (const CollectiveValue& c : r->stages.front().collectives)
+    if (c.phase == Phase::ParamGather) bytes += to_double(c.bytes.value);
+  QCOMPARE(static_cast<int64_t>(bytes), 2 * (all - weights) + gathered_bytes * weights);
 }
 
 // Megatron holds and reduces a buffer per virtual stage.

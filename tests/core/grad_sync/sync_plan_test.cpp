@@ -168,6 +168,7 @@ class SyncPlanTest : public QObject {
   void buffers_per_virtual_stage();
   void kinds_are_listed_data() { gradients_reduced_once_data(); }
   void kinds_are_listed();
+  void quantized_parameters_have_their_own_buffers();
   void reuse_and_replays_gather_again();
   void accumulation_without_no_sync();
   void bad_input();
@@ -457,6 +458,30 @@ void SyncPlanTest::kinds_are_listed() {
       if (!it->gathers()) QCOMPARE(static_cast<int>(a.occurrence), static_cast<int>(it->occurrence));
     }
   }
+}
+
+// Megatron-core keeps a buffer per type of parameters: weights stored in 8 bits do not share buckets with
+// norms. Each buffer has its own padding.
+void SyncPlanTest::quantized_parameters_have_their_own_buffers() {
+  SyncInput input;
+  input.groups = {{"dp", 2}};
+  input.params = {param("norm.weight", {100}), param("layers.0.q.weight", {64, 64}),
+                  param("layers.0.k.weight", {32, 64})};
+  input.params[1].quantized = input.params[2].quantized = true;
+  SyncPolicy policy;
+  policy.strategy = SyncStrategy::DistributedOptimizer;
+  const auto text = [&] {
+    QStringList out;
+    for (const SyncAction& a : plan_of(input, policy).actions)
+      out << QString::fromStdString(std::string(collective_kind_name(a.op)) + " " +
+                                    std::string(dtype_name(a.dtype)) + " " + std::to_string(a.elements));
+    return out.join(", ");
+  };
+  QCOMPARE(text(), QString("reduce_scatter float32 6272, all_gather bfloat16 6272"));
+  policy.quantized_dtype = DType::FP8;
+  QCOMPARE(text(),
+           QString("reduce_scatter float32 128, reduce_scatter float32 6144, all_gather bfloat16 128, "
+                   "all_gather float8 6144"));
 }
 
 // The head of tied embeddings gathers the table a second time. A replayed forward gathers the parameters that

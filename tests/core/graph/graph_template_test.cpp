@@ -194,7 +194,7 @@ class GraphTemplateTest : public QObject {
           R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
     write(dir.filePath("profiles/b.json"),
           R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [],
-          "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once",
+          "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once", "slowdown": 1.5,
           "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
@@ -208,6 +208,8 @@ class GraphTemplateTest : public QObject {
     QVERIFY(a->packed.empty() && a->reduce_per_consumer && !flash->reduce_per_consumer);
     QVERIFY(a->saves_gathered && a->adds_gradients_at_once && !flash->saves_gathered &&
             !flash->adds_gradients_at_once);
+    QCOMPARE(a->slowdown, 1.5);
+    QCOMPARE(flash->slowdown, 1.0);
     QCOMPARE(a->label, std::string("a"));  // what it is and where from is its own
     QVERIFY(a->source.empty());
   }
@@ -236,6 +238,12 @@ class GraphTemplateTest : public QObject {
         << QStringList{"profiles/a.json:2: \"flash\" extends itself: flash -> megatron-2022 -> flash"};
     QTest::newRow("no text") << QByteArray("{\"profile\": \"a\",\n\"extends\": 3}") << QByteArray()
                              << QStringList{"profiles/a.json:2:12: \"extends\" is missing or not a string"};
+    for (const char* factor : {"0.9", "11", "\"2\""})
+      QTest::newRow(factor) << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"slowdown\": ") +
+                                   factor + "}"
+                            << QByteArray()
+                            << QStringList{QString("profiles/a.json:2: \"slowdown\" is ") + factor +
+                                           "; accepted: a number from 1 to 10"};
     QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray()
                                         << QStringList{"profiles/a.json:1:1: \"ops\" is missing"};
     QTest::newRow("reduce")
