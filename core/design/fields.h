@@ -116,6 +116,7 @@ inline constexpr auto kFields<ParallelSpec> = std::tuple{
     field<kPlan>("account_for_loss_in_pipeline_split", &ParallelSpec::account_for_loss_in_pipeline_split),
     field<kPlan>("order", &ParallelSpec::order),
     field<kSchedule>("virtual_stages", &ParallelSpec::virtual_stages),
+    field<kPlan>("forwards_first", &ParallelSpec::forwards_first),
     field<kPlan>("forward_only", &ParallelSpec::forward_only),
     field<kSchedule>("microbatch_group", &ParallelSpec::microbatch_group),
     group(&ParallelSpec::passes),

@@ -131,6 +131,11 @@ std::string even_stages(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(!d.parallel.stage_layers.empty(), "stage_layers sets the layers of each stage");
 }
+std::string forwards_first(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!can_run_forwards_first(d.parallel) || schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs,
+              "only interleaved 1F1B without ep_comm_overlap has this choice");
+}
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible,
@@ -329,6 +334,7 @@ constexpr Rule kRules[] = {
     {"most_in_flight", pass_plan},
     {"waiting_percent", pass_plan},
     {"stage_layers", no_pp},
+    {"forwards_first", forwards_first, true, "1f1b with virtual stages and without ep_comm_overlap"},
     {"account_for_embedding_in_pipeline_split", even_stages},
     {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
@@ -402,6 +408,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"sync", kGradients},
     {"overlap_grad_reduce", kGradients},
     {"overlap_param_gather", kGradients},
+    {"forwards_first", kOneForward},
     {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients},
     {"dp_shard", kGradients},
