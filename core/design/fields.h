@@ -162,6 +162,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("distribute_saved_activations", &WorkloadSpec::distribute_saved_activations),
     field<kPlan>("gathered_logits", &WorkloadSpec::gathered_logits),
     field<kPlan>("dropout", &WorkloadSpec::dropout),
+    field<kPlan>("gradient_accumulation_fusion", &WorkloadSpec::gradient_accumulation_fusion),
+    field<kPlan>("cublas_workspace", &WorkloadSpec::cublas_workspace),
     field<kPlan>("capacity_factor", &WorkloadSpec::capacity_factor),
     field<kPlan>("load_imbalance", &WorkloadSpec::load_imbalance),
     field<kPlan>("pad_to_capacity", &WorkloadSpec::pad_to_capacity),

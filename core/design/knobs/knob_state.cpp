@@ -272,6 +272,11 @@ std::string checkpoints(const Design& d) {
   if (std::string none = no_tp(d); !none.empty()) return none;
   return when(d.parallel.sequence_parallel, "sequence parallelism already splits the input of layers");
 }
+std::string fused_gradients(const Design& d) {
+  const KernelProfile* profile = ModelLibrary::instance().profile(d.workload.profile);
+  return when(profile && !profile->fuses_weight_gradients(),
+              "the kernel profile allocates weight gradients in any case");
+}
 std::string formats(const Design& d) {
   return when(trains(d), "training stores weights in the data type and multiplies them in GEMM precision");
 }
@@ -329,12 +334,12 @@ constexpr Rule kRules[] = {
     {"dcp", heads_over_tp, true, "decode with tp of at least 2"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
+    {"forwards_first", forwards_first, true, "1f1b with virtual stages and without ep_comm_overlap"},
     {"microbatch_group", groups},
     {"pass_times", pass_plan},
     {"most_in_flight", pass_plan},
     {"waiting_percent", pass_plan},
     {"stage_layers", no_pp},
-    {"forwards_first", forwards_first, true, "1f1b with virtual stages and without ep_comm_overlap"},
     {"account_for_embedding_in_pipeline_split", even_stages},
     {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
@@ -358,6 +363,9 @@ constexpr Rule kRules[] = {
     {"stage3_param_persistence_threshold", zero_3},
     {"stage3_max_live_parameters", zero_3},
     {"stage3_max_reuse_distance", zero_3},
+    {"gradient_accumulation_fusion", fused_gradients, true,
+     "the kernel profile megatron-core-te, megatron-core-te-fused-loss or megatron-2022", "profile",
+     "megatron-core-te"},
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
@@ -400,6 +408,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"mtp_layers", "inference does not load modules of multi-token prediction"},
     {"schedule", kOneForward},
     {"virtual_stages", kOneForward},
+    {"forwards_first", kOneForward},
     {"microbatch_group", kOneForward},
     {"pass_times", kOneForward},
     {"most_in_flight", kOneForward},
@@ -408,7 +417,6 @@ constexpr ModeRule kTrainingOnly[] = {
     {"sync", kGradients},
     {"overlap_grad_reduce", kGradients},
     {"overlap_param_gather", kGradients},
-    {"forwards_first", kOneForward},
     {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients},
     {"dp_shard", kGradients},
@@ -426,6 +434,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"average_loss", "inference has no loss"},
     {"gathered_logits", "inference has no loss"},
     {"dropout", "inference has no dropout"},
+    {"gradient_accumulation_fusion", kGradients},
     {"vision_training", "inference trains nothing"},
     {"master_weights", kNoOptimizer},
     {"moment_dtype", kNoOptimizer},
