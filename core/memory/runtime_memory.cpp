@@ -6,9 +6,9 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-// cuBLAS workspaces. PyTorch has the large one on Hopper and on AMD (aten/src/ATen/cuda/CublasHandlePool.cpp,
-// parseChosenWorkspaceSize, up to 2.9). Transformer Engine 2.11 has it from Hopper on
-// (pytorch/cpp_extensions/gemm.py, get_cublas_workspace_size_bytes).
+// cuBLAS workspaces. PyTorch has the large one on AMD, Hopper and, in newer versions, Blackwell
+// (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize). Transformer Engine 2.11 has it from
+// Hopper on (pytorch/cpp_extensions/gemm.py, get_cublas_workspace_size_bytes).
 constexpr int64_t kLargeWorkspace = 32 * kMiB, kTorchWorkspace = 4096 * 1024 * 2 + 16 * 1024 * 8,
                   kEngineWorkspace = 4 * kMiB;
 // PyTorch has a handle, and so a workspace, for each thread. Autograd runs the backward on its own thread.
@@ -31,9 +31,8 @@ bool large_workspaces(const std::shared_ptr<const Accelerator>& accelerator) {
 // Bytes of one cuBLAS handle of PyTorch.
 int64_t handle_workspace(const Report& report) {
   if (const int64_t set = report.design.workload.cublas_workspace; set > 0) return set * kMiB;
-  const std::string family = report.accelerator ? report.accelerator->family : "";
-  const bool small = family == "ada" || family == "rubin" || family.starts_with("blackwell");
-  return large_workspaces(report.accelerator) && !small ? kLargeWorkspace : kTorchWorkspace;
+  const bool ada = report.accelerator && report.accelerator->family == "ada";
+  return large_workspaces(report.accelerator) && !ada ? kLargeWorkspace : kTorchWorkspace;
 }
 
 }  // namespace

@@ -220,8 +220,8 @@ void add_logits_and_slots(TableWriter& table) {
       member<workload, &W::cublas_workspace>(), "cublas_workspace", "cuBLAS workspace", "", "MiB", 0,
       kMaxWorkspace,
       "Workspace of one cuBLAS handle of PyTorch. Training has two handles, because the backward runs "
-      "on a thread of its own; inference has one. 0: PyTorch's default, 32 MiB on Hopper and 8.1 MiB on "
-      "other GPUs. CUBLAS_WORKSPACE_CONFIG=:4096:8, which deterministic runs set, is 32.");
+      "on a thread of its own; inference has one. 0: PyTorch's default, 32 MiB on AMD, Hopper and Blackwell, "
+      "8.1 MiB on other GPUs. CUBLAS_WORKSPACE_CONFIG=:4096:8, which deterministic runs set, is 32.");
 }
 
 void add_recompute_and_offload(TableWriter& table) {
