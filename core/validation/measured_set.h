@@ -26,6 +26,7 @@ struct MeasuredRow {
   std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
+  bool of_last_rank = false;               // `bytes` is of the last rank instead of the fullest
   std::optional<MeasuredServing> serving;  // of a serving point
 };
 

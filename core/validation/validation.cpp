@@ -15,15 +15,17 @@
 namespace shardscape {
 namespace {
 
-// Memory of the fullest rank in the measure of the row.
-double predicted_bytes(Report report, MemoryMeasure measure) {
+// Memory of the rank of the row in the measure of the row.
+double predicted_bytes(Report report, const MeasuredRow& row) {
   report.memory = memory_timeline(report);
   int64_t most = 0;
-  for (const StageMemory& s : report.memory->stages)
+  for (const StageMemory& s : report.memory->stages) {
+    if (row.of_last_rank && s.stage + 1 != report.design.parallel.pp) continue;
     most = std::max(most,
-                    measure == MemoryMeasure::Allocated
+                    row.measure == MemoryMeasure::Allocated
                         ? s.allocated
                         : allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved);
+  }
   return static_cast<double>(most);
 }
 
@@ -220,7 +222,7 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
       judge(seconds, row.seconds, row.no_seconds,
             [&](const Report&) { return predictions.seconds(row.design); });
     judge(bytes, row.bytes, row.no_bytes,
-          [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row.measure)); });
+          [&](const Report& report) { return std::optional<double>(predicted_bytes(report, row)); });
   }
   for (ValidatedMetric* metric : {&seconds, &bytes})
     if (metric->any) out.metrics.push_back(std::move(*metric));

@@ -85,6 +85,7 @@ class MegatronReader {
   MegatronReader(const LaunchArguments& arguments, int64_t gpus) : arguments_(arguments), gpus_(gpus) {}
 
   LaunchDesign run() {
+    out_.design.model.preset.clear();
     sizes();
     architecture();
     degrees();
@@ -100,8 +101,11 @@ class MegatronReader {
   }
 
  private:
+  // The first reason of an argument counts.
   void unmapped(const std::string& argument, const std::string& reason) {
-    out_.unmapped.push_back({argument, reason});
+    const auto same = [&](const UnmappedArgument& one) { return one.argument == argument; };
+    if (std::none_of(out_.unmapped.begin(), out_.unmapped.end(), same))
+      out_.unmapped.push_back({argument, reason});
   }
 
   // The text of an argument; nullopt if the launch lacks it. Marks the argument as read.
@@ -170,7 +174,7 @@ class MegatronReader {
     const bool gated = on("--swiglu"), unbiased = on("--disable-bias-linear");
     const std::string norm = text("--normalization").value_or("LayerNorm");
     if (norm == "RMSNorm" && rope && gated && unbiased) {
-      set("architecture", on("--qk-layernorm") ? "qwen3" : "llama", "--normalization");
+      out_.design.model.architecture = on("--qk-layernorm") ? "qwen3" : "llama";
     } else if (norm == "RMSNorm") {
       unmapped("--normalization", "RMSNorm is known only with rope, SwiGLU and without biases");
     } else {
@@ -178,7 +182,7 @@ class MegatronReader {
       for (const auto& [chosen, option] :
            {std::pair{rope, "rope"}, {gated, "swiglu"}, {unbiased, "unbiased"}})
         if (chosen) options += (options.empty() ? "; " : ", ") + std::string(option);
-      set("architecture", "gpt" + options, "--position-embedding-type");
+      out_.design.model.architecture = "gpt" + options;
     }
     set("positions", rope ? 0 : number("--max-position-embeddings", 0), "--max-position-embeddings");
     text("--max-position-embeddings");  // rope does not read it

@@ -40,8 +40,9 @@ LaunchDesign with(std::initializer_list<std::pair<const char*, const char*>> cha
   return read_megatron_arguments(arguments, gpus);
 }
 
-std::string knob(const LaunchDesign& launch, const char* id) {
-  return knob_text(launch.design, *find_knob(id));
+// The architecture is no knob.
+std::string knob(const LaunchDesign& launch, const std::string& id) {
+  return id == "architecture" ? launch.design.model.architecture : knob_text(launch.design, *find_knob(id));
 }
 
 }  // namespace
