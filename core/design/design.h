@@ -72,6 +72,10 @@ struct WorkloadSpec {
   bool distribute_saved_activations = false;
   bool gathered_logits = false;  // every tp rank computes the loss on the whole vocabulary
   bool dropout = false;
+  // Weight-gradient GEMMs add to the gradient buffer, if the kernel profile has such GEMMs. Otherwise every
+  // backward allocates the gradient in the data type and adds it afterwards.
+  bool gradient_accumulation_fusion = true;
+  int64_t cublas_workspace = 0;  // MiB of one cuBLAS handle of PyTorch; 0: the default of the accelerator
   // Mixture of experts, in thousandths. capacity_factor: slots of an expert / even share of tokens; 0: no
   // limit. load_imbalance: tokens of the fullest expert / even share.
   int64_t capacity_factor = 0, load_imbalance = 1000;

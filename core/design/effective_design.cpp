@@ -49,6 +49,7 @@ WorkloadSpec of_inference(const Design& design) {
   out.compute = w.compute;
   out.dispatch_dtype = w.dispatch_dtype;
   out.vocab_multiple = w.vocab_multiple;
+  out.cublas_workspace = w.cublas_workspace;
   out.profile = w.profile;
   out.capacity_factor = w.capacity_factor;
   out.load_imbalance = w.load_imbalance;

@@ -12,6 +12,7 @@ inline constexpr int64_t kMaxWorld = 131072;  // ranks, and every degree
 inline constexpr int64_t kMaxVocabMultiple = int64_t{1} << 20;
 inline constexpr int64_t kMaxProcessors = 1024;  // of an accelerator
 inline constexpr int64_t kMaxBatch = int64_t{1} << 24;
+inline constexpr int64_t kMaxWorkspace = 4096;       // MiB
 inline constexpr int64_t kMaxPassTime = 1000000000;  // microseconds
 inline constexpr int64_t kMaxMicrobatch = int64_t{1} << 20;
 inline constexpr int64_t kMaxImages = 65536;             // of a sequence

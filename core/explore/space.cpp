@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kDegrees[] = {"tp", "cp", "pp",
                                     "dp"};  // degrees that multiply to the ranks, slowest first
 // Knobs that only choose the order of passes.
-constexpr const char* kScheduleKnobs[] = {"schedule", "microbatch_group", "pass_times", "most_in_flight",
-                                          "waiting_percent"};
+constexpr const char* kScheduleKnobs[] = {"schedule",   "forwards_first", "microbatch_group",
+                                          "pass_times", "most_in_flight", "waiting_percent"};
 constexpr Wide kMaxSize = Wide{1} << 120;
 
 bool is_degree(std::string_view id) {

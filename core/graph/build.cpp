@@ -182,6 +182,9 @@ Structure structure_of(const Design& given) {
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
+  const KernelProfile* profile = ModelLibrary::instance().profile(s.profile);
+  s.separate_weight_gradients = s.trains() && !design.workload.gradient_accumulation_fusion && profile &&
+                                profile->fuses_weight_gradients();
   set_sync(design, s);
   s.fp8_params = s.trains() && is_quantized(s.compute) && is_megatron(s.sync) && design.workload.fp8_params;
   return s;

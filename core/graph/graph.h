@@ -474,6 +474,9 @@ struct Structure {
   bool offload_optimizer = false, offload_activations = false;
   bool split_checkpoints = false;
   bool gathered_logits = false;
+  // GEMMs do not add to the gradient buffer, although those of the kernel profile could: weight gradients are
+  // WeightGradient::Fresh.
+  bool separate_weight_gradients = false;
   // Models with experts: the axes of the expert mesh that are larger than one.
   bool ep = false, edp = false, etp = false;
   // The tensor parallelism of experts has its own degree.

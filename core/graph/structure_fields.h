@@ -23,7 +23,7 @@ namespace field_list {
 inline constexpr StructureUses kGraph{};  // only graphs, which structures with different members do not share
 inline constexpr StructureUses kSegments{.segments = true, .lifetimes = true, .compiled_ops = true};
 inline constexpr StructureUses kBackward{.lifetimes = true, .layer_classes = true};
-inline constexpr StructureUses kSync{.lifetimes = true};
+inline constexpr StructureUses kLifetimes{.lifetimes = true};
 inline constexpr StructureUses kOps{.compiled_ops = true};
 inline constexpr StructureUses kLayers{.layer_classes = true};
 inline constexpr StructureUses kLayersAndOps{.compiled_ops = true, .layer_classes = true};
@@ -93,6 +93,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kLayersAndOps>("offload_activations", &Structure::offload_activations),
     field<kSegments>("split_checkpoints", &Structure::split_checkpoints),
     field<kSegments>("gathered_logits", &Structure::gathered_logits),
+    field<kLifetimes>("separate_weight_gradients", &Structure::separate_weight_gradients),
     field<kSegments>("ep", &Structure::ep),
     field<kSegments>("edp", &Structure::edp),
     field<kSegments>("etp", &Structure::etp),
@@ -103,7 +104,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("dispatcher", &Structure::dispatcher),
     field<kSegments>("ep_nodes", &Structure::ep_nodes),
     field<kSegments>("ep_local", &Structure::ep_local),
-    field<kSync>("sync", &Structure::sync),
+    field<kLifetimes>("sync", &Structure::sync),
     field<kGraph>("overlap", &Structure::overlap),
     field<kGraph>("accumulates", &Structure::accumulates),
     field<kGraph>("every_microbatch", &Structure::every_microbatch),

@@ -298,8 +298,7 @@ class StageTimeline : StageProfiles {
 
   FixedBuffers fixed_buffers() {
     FixedBuffers out{gradients_.are_transient(), gradients_.always(), 0, 0};
-    if (graph_.structure.trains() && profile_of(graph_).weight_gradient == WeightGradient::SharedDummy)
-      out.dummy_gradients = dummy_gradients();
+    if (has_shared_dummies(graph_)) out.dummy_gradients = dummy_gradients();
     if (holds_messages_) out.received = receive_buffers();
     return out;
   }

@@ -56,6 +56,11 @@ const KernelProfile& profile_of(const Graph& graph) {
   return *ModelLibrary::instance().profile(graph.structure.profile);
 }
 
+bool has_shared_dummies(const Graph& graph) {
+  return graph.structure.trains() && !graph.structure.separate_weight_gradients &&
+         profile_of(graph).weight_gradient == WeightGradient::SharedDummy;
+}
+
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report) {
   Structure read = members_with<&StructureUses::lifetimes>(report.graph().structure);
   // Of the policy of gradient sync, lifetimes depend only on whether FSDP shards the gradients.
@@ -177,7 +182,7 @@ std::shared_ptr<const MemoryTable> SegmentMemories::table() {
       out->footprints.emplace(ClassKey{s, as.checkpoint_policy}, of);
     }
     out->dummies.emplace_back();
-    if (profile_of(graph).weight_gradient == WeightGradient::SharedDummy)
+    if (has_shared_dummies(graph))
       out->dummies.back() = dummy_gradients_of(segment, report_.stages.front().binding);
   }
   out->sizes = own_.sizes;

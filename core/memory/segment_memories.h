@@ -13,6 +13,8 @@
 namespace shardscape {
 
 const KernelProfile& profile_of(const Graph& graph);
+// Whether weights of equal shape share one permanent dummy gradient (WeightGradient::SharedDummy).
+bool has_shared_dummies(const Graph& graph);
 // The lifetimes of a graph's storages. They do not depend on numbers.
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report);
 

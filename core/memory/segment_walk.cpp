@@ -213,9 +213,8 @@ SegmentLifetimes::Walk::Temporaries SegmentLifetimes::Walk::allocate_temporaries
     record(last_temporary_, bytes);
   };
   add(workspaces_[static_cast<size_t>(id)]);
-  const WeightGradient made = lifetimes_.profile_.weight_gradient;
-  const bool makes_none = op.kind == OpKind::Einsum &&
-                          (made == WeightGradient::None || made == WeightGradient::SharedDummy);
+  const bool makes_none = op.kind == OpKind::Einsum && lifetimes_.profile_.fuses_weight_gradients() &&
+                          !lifetimes_.graph_.structure.separate_weight_gradients;
   const bool in_place = is_fsdp(lifetimes_.graph_.structure.sync);  // FSDP adds to gradients in place
   for (size_t p = 0; p < s_.params.size(); ++p) {
     if (!allocates_gradients_) {

@@ -23,8 +23,8 @@ enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing
 enum class Dispatcher : uint8_t { AllToAll, AllToAllSeq, AllGather, Flex };
 
 // The order of forwards and backwards on every stage. pipeline/make_schedule.cpp and the generators next to
-// it name the source of each. A person cannot choose two of them: ForwardOnly is inference, OneFOneBPairs is
-// 1F1B with ep_comm_overlap.
+// it name the source of each. A person cannot choose three of them: ForwardOnly is inference, OneFOneBPairs
+// is 1F1B with ep_comm_overlap, OneFOneBForwardsFirst is interleaved 1F1B with forwards_first.
 enum class ScheduleKind : uint8_t {
   GPipe,
   OneFOneB,
@@ -36,7 +36,8 @@ enum class ScheduleKind : uint8_t {
   Flexible,
   ForwardOnly,
   OneFOneBPairs,
-  ZbAuto
+  ZbAuto,
+  OneFOneBForwardsFirst
 };
 
 // Policies of gradient sync: the treatment of gradients, parameters and optimizer states in data parallelism.
@@ -114,7 +115,9 @@ struct ParallelSpec {
     return int64_t{account_for_embedding_in_pipeline_split} + int64_t{account_for_loss_in_pipeline_split};
   }
   RankOrder order;
-  int64_t virtual_stages = 1;    // v: model chunks per stage; above 1 interleaves 1F1B
+  int64_t virtual_stages = 1;  // v: model chunks per stage; above 1 interleaves 1F1B
+  // Interleaved 1F1B with as many microbatches as stages runs all forwards before the first backward.
+  bool forwards_first = false;
   bool forward_only = false;     // inference, whatever the schedule; set by the effective design
   int64_t microbatch_group = 0;  // flexible schedule: consecutive microbatches per virtual stage; 0: pp
   PassPlan passes;

@@ -7,7 +7,8 @@ namespace shardscape {
 ScheduleTraits schedule_traits(ScheduleKind kind) {
   switch (kind) {
     case ScheduleKind::GPipe: return {.period = SchedulePeriod::Never};
-    case ScheduleKind::OneFOneB: return {.interleaves = true};
+    case ScheduleKind::OneFOneB:
+    case ScheduleKind::OneFOneBForwardsFirst: return {.interleaves = true};
     case ScheduleKind::OneFOneBPairs: return {.overlaps_passes = true, .interleaves = true};
     case ScheduleKind::Flexible: return {.interleaves = true, .period = SchedulePeriod::Group};
     case ScheduleKind::ForwardOnly: return {};
@@ -28,7 +29,14 @@ ScheduleKind schedule_of(const ParallelSpec& parallel) {
   const ScheduleKind kind = parallel.pp > 1 || parallel.schedule == ScheduleKind::GPipe
                                 ? parallel.schedule
                                 : ScheduleKind::OneFOneB;
-  return parallel.ep_comm_overlap && can_pair_exchanges(parallel) ? ScheduleKind::OneFOneBPairs : kind;
+  if (parallel.ep_comm_overlap && can_pair_exchanges(parallel)) return ScheduleKind::OneFOneBPairs;
+  return kind == ScheduleKind::OneFOneB && can_run_forwards_first(parallel) && parallel.forwards_first
+             ? ScheduleKind::OneFOneBForwardsFirst
+             : kind;
+}
+
+bool can_run_forwards_first(const ParallelSpec& p) {
+  return p.pp > 1 && p.schedule == ScheduleKind::OneFOneB && p.virtual_stages > 1;
 }
 
 bool can_pair_exchanges(const ParallelSpec& p) {

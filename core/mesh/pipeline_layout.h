@@ -39,6 +39,8 @@ ScheduleKind schedule_of(const ParallelSpec& parallel);
 // (combined_1f1b.py): on one stage, or on several stages with virtual stages, under Megatron's own gradient
 // sync. Further restrictions of Megatron-core are errors (check_schedule.cpp).
 bool can_pair_exchanges(const ParallelSpec& parallel);
+// Whether forwards_first has an effect with some number of microbatches: under interleaved 1F1B.
+bool can_run_forwards_first(const ParallelSpec& parallel);
 
 // What a stage has of the beginning of the model: the vision tower, the embedding, both (also in a model
 // without a tower), or nothing.

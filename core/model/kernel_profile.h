@@ -109,6 +109,10 @@ struct KernelProfile {
   // Shared experts run on a stream of their own next to the routed experts.
   bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;
+  // Whether GEMMs of weight gradients add to the gradient buffer.
+  bool fuses_weight_gradients() const {
+    return weight_gradient == WeightGradient::None || weight_gradient == WeightGradient::SharedDummy;
+  }
   // KernelStat::chunk of the statistics of these op kinds, ascending.
   std::set<int64_t> chunks(const std::set<std::string>& ops) const;
 };

@@ -55,11 +55,12 @@ void write_interleaved(StageWriter& writer, int warmup, const std::vector<int>& 
   }
 }
 
-// As many microbatches as stages run all forwards first, as Megatron-LM did. Overlapped pairs do not: they
-// came to Megatron-core after this case was removed (get_pp_rank_microbatches).
-void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks, bool pairs) {
+// Megatron-core, schedules.py, get_pp_rank_microbatches: the forwards of the warm-up. forwards_first: as many
+// microbatches as stages run all forwards first, as Megatron-core did until 2024-11-01.
+void write_megatron(StageWriter& writer, int stage, int stages, int microbatches, int chunks, bool pairs,
+                    bool forwards_first) {
   const int ahead = 2 * (stages - stage - 1) + (chunks - 1) * stages + (pairs ? 1 : 0);
-  write_interleaved(writer, microbatches == stages && !pairs ? microbatches * chunks : ahead,
+  write_interleaved(writer, microbatches == stages && forwards_first ? microbatches * chunks : ahead,
                     std::vector<int>(static_cast<size_t>(microbatches / stages), stages), chunks, pairs);
 }
 
@@ -136,10 +137,12 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
     case ScheduleKind::GPipe: write_gpipe(writer, microbatches); break;
     case ScheduleKind::OneFOneB:
     case ScheduleKind::OneFOneBPairs:
+    case ScheduleKind::OneFOneBForwardsFirst:
       want(chunks == 1 || microbatches % stages == 0,
            "interleaving needs microbatches in multiples of the stages");
       if (chunks > 1)
-        write_megatron(writer, stage, stages, microbatches, chunks, pairs);
+        write_megatron(writer, stage, stages, microbatches, chunks, pairs,
+                       kind == ScheduleKind::OneFOneBForwardsFirst);
       else
         write_one_f_one_b(writer, stage, stages, microbatches, pairs);
       break;

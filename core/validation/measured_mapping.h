@@ -62,6 +62,7 @@ std::string row_number(size_t number);
 // One function per file format; each appends its rows to the set.
 // SimuMax's releases: Megatron-core on one node
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out);
+void map_megatron_golden(const MeasuredJson& set, MeasuredSet& out);  // Megatron-LM's functional tests
 void map_torchtitan(const MeasuredJson& set, MeasuredSet& out);
 void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out);  // vTrain's runs
 void map_korthikanti(const MeasuredJson& set, MeasuredSet& out);

@@ -24,6 +24,7 @@ struct Format {
 const std::vector<Format>& formats() {
   static const std::vector<Format> list{
       {"rows", {"case", "measured_ms", "measured_alloc_GiB"}, map_megatron_profiled},
+      {"rows", {"test", "mem_max_allocated_bytes", "args"}, map_megatron_golden},
       {"rows", {"fsdp", "lbs", "ac", "mode"}, map_torchtitan},
       {"rows", {"hidden", "heads", "mbs", "measured_ms"}, map_megatron_deepspeed},
       {"rows", {"sharding", "act_ckpt", "derived_iteration_s"}, map_composer_fsdp},

@@ -195,6 +195,9 @@ Design random_design(std::mt19937& random) {
   if (p.cp > 1) p.ulysses_degree = draw.of({0, 0, 2, 4});
   if (draw.chance(50)) p.virtual_stages = draw.of({1, 2, 2, 3});
   if (p.tp > 1) p.dcp = w.seq % 3;  // 1 or 2, without a random draw that would change all later draws
+  // Without a random draw that would change all later draws.
+  p.forwards_first = w.batch % 3 == 0;
+  w.gradient_accumulation_fusion = w.batch % 3 != 1;
   p.microbatch_group = draw.of({0, 0, 2, 3, 4, 5});
   if (draw.chance(20)) draw_layers(d, draw);
   if (draw.chance(40)) p.dp_shard = draw.of({0, 2, 4});

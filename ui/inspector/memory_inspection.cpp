@@ -42,13 +42,14 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   if (stage.chunks.size() > 1) {
     return tr("Interleaved 1F1B takes microbatches in groups of pp = %1 through one virtual stage after the "
               "other. Before its first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward "
-              "passes of one chunk each (all of them where m = pp), so that it holds %4. The formula counts, "
-              "at the peak, layers times microbatches (Lf), and microbatches on the embedding (nfe) and on "
-              "the head (nfh).")
+              "passes of one chunk each%5, so that it holds %4. The formula counts, at the peak, layers "
+              "times "
+              "microbatches (Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
         .arg(pp)
         .arg(stage.stage)
         .arg(2 * (pp - stage.stage - 1) + (static_cast<int64_t>(stage.chunks.size()) - 1) * pp)
-        .arg(in_flight_text(stage));
+        .arg(in_flight_text(stage),
+             schedule == ScheduleKind::OneFOneBForwardsFirst ? tr(" (all of them where m = pp)") : QString());
   }
   const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
   if (schedule == ScheduleKind::GPipe) {

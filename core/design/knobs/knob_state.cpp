@@ -131,6 +131,11 @@ std::string even_stages(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(!d.parallel.stage_layers.empty(), "stage_layers sets the layers of each stage");
 }
+std::string forwards_first(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!can_run_forwards_first(d.parallel) || schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs,
+              "only interleaved 1F1B without ep_comm_overlap has this choice");
+}
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible,
@@ -267,6 +272,11 @@ std::string checkpoints(const Design& d) {
   if (std::string none = no_tp(d); !none.empty()) return none;
   return when(d.parallel.sequence_parallel, "sequence parallelism already splits the input of layers");
 }
+std::string fused_gradients(const Design& d) {
+  const KernelProfile* profile = ModelLibrary::instance().profile(d.workload.profile);
+  return when(profile && !profile->fuses_weight_gradients(),
+              "the kernel profile allocates weight gradients in any case");
+}
 std::string formats(const Design& d) {
   return when(trains(d), "training stores weights in the data type and multiplies them in GEMM precision");
 }
@@ -333,6 +343,7 @@ constexpr Rule kRules[] = {
     {"dcp", heads_over_tp, true, "decode with tp of at least 2"},
     {"sequence_parallel", no_tp, true, "tp of at least 2"},
     {"virtual_stages", no_pp},
+    {"forwards_first", forwards_first, true, "1f1b with virtual stages and without ep_comm_overlap"},
     {"microbatch_group", groups},
     {"pass_times", pass_plan},
     {"most_in_flight", pass_plan},
@@ -364,6 +375,9 @@ constexpr Rule kRules[] = {
     {"fp8_params", quantized_params, true,
      "a quantized compute, and the gradient sync ddp-flat or distributed-optimizer"},
     {"transposed_weights", transposed},
+    {"gradient_accumulation_fusion", fused_gradients, true,
+     "the kernel profile megatron-core-te, megatron-core-te-fused-loss or megatron-2022", "profile",
+     "megatron-core-te"},
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
@@ -406,6 +420,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"mtp_layers", "inference does not load modules of multi-token prediction"},
     {"schedule", kOneForward},
     {"virtual_stages", kOneForward},
+    {"forwards_first", kOneForward},
     {"microbatch_group", kOneForward},
     {"pass_times", kOneForward},
     {"most_in_flight", kOneForward},
@@ -431,6 +446,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"average_loss", "inference has no loss"},
     {"gathered_logits", "inference has no loss"},
     {"dropout", "inference has no dropout"},
+    {"gradient_accumulation_fusion", kGradients},
     {"vision_training", "inference trains nothing"},
     {"fp8_params", kNoOptimizer},
     {"transposed_weights", "inference computes no input gradients"},

@@ -34,8 +34,10 @@ inline constexpr Named<ScheduleKind> kSchedules[] = {
     {ScheduleKind::ZbAuto, "zb-auto", "ZB from pass durations (ZB-1p, ZB-2p)"},
     {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
     {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
-// ForwardOnly is inference; OneFOneBPairs is 1F1B with ep_comm_overlap.
-static_assert(names_all(kSchedules, {ScheduleKind::ForwardOnly, ScheduleKind::OneFOneBPairs}));
+// ForwardOnly is inference; OneFOneBPairs is 1F1B with ep_comm_overlap, OneFOneBForwardsFirst with
+// forwards_first.
+static_assert(names_all(kSchedules, {ScheduleKind::ForwardOnly, ScheduleKind::OneFOneBPairs,
+                                     ScheduleKind::OneFOneBForwardsFirst}));
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::DdpFlat, "ddp-flat", "All-reduce (Megatron DDP)"},
     {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in buckets (PyTorch DDP)"},
@@ -217,6 +219,11 @@ void add_schedule(TableWriter& table) {
       "Model chunks on each stage: a microbatch passes through the pipeline v times (interleaved 1F1B). The "
       "bubble shrinks to (pp - 1) / (v m + pp - 1) of the step. There are v times as many messages, and more "
       "activations are in flight. pp x v must divide the layers, and pp must divide the microbatches m.");
+  table.flag(
+      member<parallel, &P::forwards_first>(), "forwards_first", "Forwards first if m = pp",
+      "For interleaved 1F1B with as many microbatches as stages (m = pp): every stage runs all forwards "
+      "before its first backward and holds all activations, as Megatron-core did until November 2024. "
+      "Off: the warm-up is as long as with more microbatches, which holds fewer activations.");
   table.number(member<parallel, &P::microbatch_group>(), "microbatch_group", "Microbatch group size", "",
                "microbatches", 0, kMaxBatch,
                "For the flexible schedule: number of consecutive microbatches that a virtual stage runs "

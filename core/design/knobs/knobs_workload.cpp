@@ -233,6 +233,18 @@ void add_logits_and_slots(TableWriter& table) {
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
              "Drops activations at random where the architecture has dropout (embedding, residual "
              "branches, attention scores). Saves a mask of one byte per element for the backward.");
+  table.flag(member<workload, &W::gradient_accumulation_fusion>(), "gradient_accumulation_fusion",
+             "Gradient accumulation fusion",
+             "GEMMs of weight gradients add to the gradient buffer, and Transformer Engine keeps one dummy "
+             "gradient per shape of weights. Off (Megatron's --no-gradient-accumulation-fusion): every "
+             "backward allocates the gradient in the data type and then adds it to the buffer. Changes only "
+             "memory, and only with the kernel profiles of Megatron-LM and of Transformer Engine.");
+  table.number(
+      member<workload, &W::cublas_workspace>(), "cublas_workspace", "cuBLAS workspace", "", "MiB", 0,
+      kMaxWorkspace,
+      "Workspace of one cuBLAS handle of PyTorch. Training has two handles, because the backward runs "
+      "on a thread of its own; inference has one. 0: PyTorch's default, 32 MiB on AMD, Hopper and Blackwell, "
+      "8.1 MiB on other GPUs. CUBLAS_WORKSPACE_CONFIG=:4096:8, which deterministic runs set, is 32.");
 }
 
 void add_recompute_and_offload(TableWriter& table) {

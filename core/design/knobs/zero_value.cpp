@@ -67,6 +67,10 @@ constexpr DesignRow kDesignRows[] = {
      [](const Design&) {
        return ZeroValue{"default", "", "Megatron's default for this dp"};
      }},
+    {"cublas_workspace",
+     [](const Design&) {
+       return ZeroValue{"default", "", "PyTorch's default for the accelerator"};
+     }},
     {"capacity_factor",
      [](const Design&) {
        return ZeroValue{"no limit", "", "no token is dropped"};

@@ -51,6 +51,11 @@ void add_layouts(Designs& add) {
     p.passes.times = {2, 3, 1, 1};
     p.passes.most_in_flight = 6;
   });
+  add("llama3-8b", 1, 4, 2, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
+    p.virtual_stages = 2;
+    w.batch = 8;  // as many microbatches as stages
+    w.profile = "megatron-core-te";
+  });
   add("llama3-8b", 1, 2, 4, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
     p.schedule = ScheduleKind::Flexible;
     p.virtual_stages = 2;

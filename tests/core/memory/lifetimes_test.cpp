@@ -322,6 +322,13 @@ class LifetimesTest : public QObject {
     QCOMPARE(Made(Weight(), profile).events(Lifetime::Backward), std::string("+x +gy +gx +w -w -x -gy"));
     profile.weight_gradient = WeightGradient::None;
     QCOMPARE(blocks(Made(Weight(), profile).memory().backward.peak), 16);
+    // Without gradient accumulation fusion, GEMMs do not add to the buffer.
+    for (const WeightGradient fused : {WeightGradient::None, WeightGradient::SharedDummy}) {
+      profile.weight_gradient = fused;
+      Made apart(Weight(), profile);
+      apart.graph.structure.separate_weight_gradients = true;
+      QCOMPARE(blocks(apart.memory().backward.peak), 18);
+    }
   }
 
   // The first backward allocates a gradient of 4 blocks (float32), which stays.

@@ -1,0 +1,147 @@
+// Launch arguments of Megatron-LM: the designs that they describe, and arguments without a counterpart.
+#include <QtTest>
+
+#include "design/knobs/knobs.h"
+#include "design/launch/megatron_arguments.h"
+#include "design/validate/validate.h"
+
+using namespace shardscape;
+
+namespace {
+
+// gpt3_7b_tp4_pp1_memory_speed of Megatron-LM's functional tests, without data, logging and checkpoints.
+LaunchArguments seven_billion() {
+  return {{"--num-layers", "32"},
+          {"--hidden-size", "4096"},
+          {"--num-attention-heads", "32"},
+          {"--group-query-attention", "true"},
+          {"--num-query-groups", "8"},
+          {"--untie-embeddings-and-output-weights", "true"},
+          {"--micro-batch-size", "2"},
+          {"--global-batch-size", "8"},
+          {"--seq-length", "8192"},
+          {"--max-position-embeddings", "8192"},
+          {"--tokenizer-type", "NullTokenizer"},
+          {"--vocab-size", "131073"},
+          {"--clip-grad", "1.0"},
+          {"--transformer-impl", "transformer_engine"},
+          {"--tensor-model-parallel-size", "4"},
+          {"--use-distributed-optimizer", "true"},
+          {"--overlap-grad-reduce", "true"},
+          {"--overlap-param-gather", "true"},
+          {"--no-gradient-accumulation-fusion", "true"},
+          {"--lr", "0.00015"},
+          {"--bf16", "true"}};
+}
+
+LaunchDesign with(std::initializer_list<std::pair<const char*, const char*>> changes, int64_t gpus = 8) {
+  LaunchArguments arguments = seven_billion();
+  for (const auto& [argument, text] : changes) arguments[argument] = text;
+  return read_megatron_arguments(arguments, gpus);
+}
+
+// The architecture is no knob.
+std::string knob(const LaunchDesign& launch, const std::string& id) {
+  return id == "architecture" ? launch.design.model.architecture : knob_text(launch.design, *find_knob(id));
+}
+
+}  // namespace
+
+class MegatronArgumentsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void aLaunchIsADesign() {
+    const LaunchDesign launch = with({});
+    for (const auto& [argument, reason] : launch.unmapped)
+      qWarning("%s: %s", argument.c_str(), reason.c_str());
+    QVERIFY(launch.unmapped.empty());
+    for (const Problem& problem : validate(launch.design))
+      QVERIFY2(problem.severity != Severity::Error, to_string(problem).c_str());
+    for (const auto& [id, text] : {std::pair{"layers", "32"},
+                                   {"kv_heads", "8"},
+                                   {"head_dim", "128"},
+                                   {"ffn", "16384"},
+                                   {"vocab", "131074"},
+                                   {"tied_embeddings", "false"},
+                                   {"positions", "8192"},
+                                   {"architecture", "gpt"},
+                                   {"tp", "4"},
+                                   {"dp", "2"},
+                                   {"batch", "8"},
+                                   {"sync", "distributed-optimizer"},
+                                   {"overlap_param_gather", "true"},
+                                   {"clip_grad_norm", "true"},
+                                   {"dropout", "true"},
+                                   {"gradient_accumulation_fusion", "false"},
+                                   {"profile", "megatron-core-te"},
+                                   {"dtype", "bf16"},
+                                   {"grad_dtype", "fp32"}})
+      QCOMPARE(knob(launch, id), std::string(text));
+  }
+
+  void argumentsSetKnobs_data() {
+    QTest::addColumn<QStringList>("arguments");  // name, text, name, text, ...
+    QTest::addColumn<QByteArray>("knob");
+    QTest::addColumn<QByteArray>("text");
+    const auto row = [](const char* id, const char* text, const QStringList& arguments) {
+      QTest::addRow("%s %s", id, text) << arguments << QByteArray(id) << QByteArray(text);
+    };
+    row("virtual_stages", "8",
+        {"--pipeline-model-parallel-size", "2", "--num-layers-per-virtual-pipeline-stage", "2"});
+    row("microbatch_group", "4",
+        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
+         "--microbatch-group-size-per-virtual-pipeline-stage", "4"});
+    row("stage_layers", "14,18",
+        {"--pipeline-model-parallel-size", "2", "--decoder-first-pipeline-num-layers", "14"});
+    row("architecture", "gpt; rope, swiglu, unbiased",
+        {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true"});
+    row("architecture", "llama",
+        {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true",
+         "--normalization", "RMSNorm"});
+    row("ffn", "10880", {"--swiglu", "true"});  // 8 · 4,096 / 3, rounded down to 64
+    row("profile", "megatron-core-te-unfused", {"--attention-backend", "unfused"});
+    row("profile", "megatron-core-te-fused-loss",
+        {"--cross-entropy-loss-fusion", "true", "--cross-entropy-fusion-impl", "te"});
+    row("profile", "megatron-2022", {"--transformer-impl", "local"});
+    row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
+    row("context", "zigzag", {"--context-parallel-size", "2"});
+    row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
+    row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
+    row("recompute_method", "block",
+        {"--recompute-granularity", "full", "--recompute-method", "block", "--recompute-num-layers", "3"});
+    row("compute", "mxfp8", {"--fp8-format", "e4m3", "--fp8-recipe", "mxfp8"});
+    row("grad_dtype", "bf16", {"--grad-reduce-in-bf16", "true"});
+  }
+  void argumentsSetKnobs() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, knob);
+    QFETCH(QByteArray, text);
+    LaunchArguments all = seven_billion();
+    for (qsizetype i = 0; i < arguments.size(); i += 2)
+      all[arguments[i].toStdString()] = arguments[i + 1].toStdString();
+    const LaunchDesign launch = read_megatron_arguments(all, 8);
+    for (const auto& [argument, reason] : launch.unmapped)
+      qWarning("%s: %s", argument.c_str(), reason.c_str());
+    QVERIFY(launch.unmapped.empty());
+    QCOMPARE(::knob(launch, knob.constData()), text.toStdString());
+  }
+
+  // Nothing is dropped silently.
+  void argumentsWithoutCounterpartAreListed() {
+    const auto only = [](const LaunchDesign& launch) {
+      return launch.unmapped.size() == 1 ? launch.unmapped[0].argument : std::string();
+    };
+    QCOMPARE(only(with({{"--use-megatron-fsdp", "true"}})), std::string("--use-megatron-fsdp"));
+    QCOMPARE(only(with({{"--optimizer", "muon"}})), std::string("--optimizer"));
+    QCOMPARE(only(with({{"--num-layers", "many"}})), std::string("--num-layers"));
+    QCOMPARE(only(with({{"--hidden-dropout", "0.0"}})), std::string("--attention-dropout"));
+    QCOMPARE(only(with({{"--cross-entropy-loss-fusion", "true"}})),
+             std::string("--cross-entropy-loss-fusion"));
+    QCOMPARE(only(with({}, 6)), std::string("gpus"));
+    QVERIFY(with({{"--save", "here"}, {"--ckpt-format", "torch"}}).unmapped.empty());
+  }
+};
+
+QTEST_APPLESS_MAIN(MegatronArgumentsTest)
+#include "megatron_arguments_test.moc"
