@@ -31,6 +31,8 @@ struct SyncParam {
   int group = 0;               // index into SyncInput::groups
   // Virtual stage. Each virtual stage is wrapped on its own and has its own buffers and root unit.
   int chunk = 0;
+  // A table that token ids look up: the input of its module has no gradient.
+  bool looked_up = false;
   int64_t elements() const;
 };
 

@@ -93,6 +93,7 @@ void set_experts(const Design& design, Structure& s) {
   s.derived_slots = slots_are_derived(design);
   s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
   s.dispatcher = p.dispatcher;
+  s.padded_slots = s.derived_slots && design.workload.pad_to_capacity && design.workload.capacity_factor > 0;
   // On a single node, one all-to-all does the whole exchange.
   s.ep_nodes = sends_by_node(design);
   s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;

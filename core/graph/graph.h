@@ -469,6 +469,8 @@ struct Structure {
   bool derived_slots = false;
   Dispatcher dispatcher = Dispatcher::AllToAll;
   // Tokens go once to each of several nodes. ep_local: several ranks of ep share a node.
+  // Every expert computes all slots of its capacity.
+  bool padded_slots = false;
   bool ep_nodes = false, ep_local = false;
   SyncStrategy sync = SyncStrategy::DdpFlat;  // only with dp or cp
   // Megatron's policies: gradients are reduced in buckets during the backward.

@@ -97,6 +97,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("fp8_dispatch", &Structure::fp8_dispatch),
     field<kSegments>("derived_slots", &Structure::derived_slots),
     field<kSegments>("dispatcher", &Structure::dispatcher),
+    field<kSegments>("padded_slots", &Structure::padded_slots),
     field<kSegments>("ep_nodes", &Structure::ep_nodes),
     field<kSegments>("ep_local", &Structure::ep_local),
     field<kSync>("sync", &Structure::sync),

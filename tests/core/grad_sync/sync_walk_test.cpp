@@ -245,6 +245,17 @@ void SyncWalkTest::zero3Gathers() {
   QCOMPARE(planned(policy, SyncOccurrence::Rest), std::string("f40 f24 f24 f40 b40 b24 b24 b40"));
   QCOMPARE(planned(policy, SyncOccurrence::Every), std::string("s48 s32 s24 s40"));
 }
+  // A table that token ids look up stays whole after its backward, until the optimizer.
+  policy.zero.param_persistence_threshold = 0;
+  SyncInput tables = input();
+  tables.params[Emb].looked_up = true;
+  const auto plan = plan_sync(tables, policy);
+  int gathers[2] = {0, 0};
+  for (const SyncAction& a : std::get<SyncPlan>(plan).actions)
+    if (a.op == CollectiveKind::AllGather && a.parts.front().param == Emb && a.phase == Phase::Forward)
+      ++gathers[a.occurrence == SyncOccurrence::Rest];
+  QCOMPARE(gathers[0], 1);
+  QCOMPARE(gathers[1], 0);
 
 // FSDP1: the flat parameters of the root (80) and of the layers (30, padded to 32). FSDP2: first dimensions
 // padded to 4 ranks: root 12 x 4 twice, layers 8 x 4 + 8. The root stays whole until its backward.
