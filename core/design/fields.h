@@ -127,6 +127,7 @@ inline constexpr auto kFields<ParallelSpec> = std::tuple{
     field<kLayerSeconds>("tp_comm_overlap", &ParallelSpec::tp_comm_overlap),
     field<kPlan>("dp_shard", &ParallelSpec::dp_shard),
     field<kPlan>("reshard_after_forward", &ParallelSpec::reshard_after_forward),
+    field<kPlan>("reshard_after_backward", &ParallelSpec::reshard_after_backward),
     field<kPlan>("reduce_every_microbatch", &ParallelSpec::reduce_every_microbatch),
     field<kSyncPlan>("ddp_bucket_size", &ParallelSpec::ddp_bucket_size),
     field<kSyncPlan>("bucket_cap_mb", &ParallelSpec::bucket_cap_mb),

@@ -82,6 +82,8 @@ struct SyncPolicy {
   bool recompute = false;
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;
+  // FSDP2: units stay gathered after each backward but the last one of a step.
+  bool stays_after_backward = false;
 };
 
 // The accumulation steps (microbatches of a step) in which an action occurs. Rest: all but the first.

@@ -34,6 +34,8 @@ void set_sync(const Design& design, Structure& s) {
                        (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.reshards = !fsdp || p.reshard_after_forward;
   s.whole_until_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
+  s.stays_after_backward = s.whole_until_reduced ||
+                           (s.sync == SyncStrategy::Fsdp2 && accumulates && !p.reshard_after_backward);
   s.accumulates = ((accumulates && fsdp) || s.whole_until_reduced) && !s.every_microbatch;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 &&
              p.dp_shard < p.dp;

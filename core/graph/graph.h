@@ -481,10 +481,12 @@ struct Structure {
   bool every_microbatch = false;
   // FSDP: units are freed between forward and backward.
   bool reshards = true;
-  // FSDP2 in a pipeline: only the backward that reduces the gradients of a unit frees the unit.
+  // FSDP2 in a pipeline: whole gradients of a unit are reduced once, after its last backward.
   bool whole_until_reduced = false;
   // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
   bool hybrid = false;
+  // FSDP2: of the backwards of a step, only the last one frees a unit.
+  bool stays_after_backward = false;
   // Hybrid sharding: several ranks of one copy of the states hold the same experts.
   bool edp_shards = false;
   bool clip_grad_norm = false, average_loss = false;

@@ -107,6 +107,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kGraph>("reshards", &Structure::reshards),
     field<kGraph>("whole_until_reduced", &Structure::whole_until_reduced),
     field<kGraph>("hybrid", &Structure::hybrid),
+    field<kGraph>("stays_after_backward", &Structure::stays_after_backward),
     field<kGraph>("edp_shards", &Structure::edp_shards),
     field<kGraph>("clip_grad_norm", &Structure::clip_grad_norm),
     field<kGraph>("average_loss", &Structure::average_loss)};

@@ -125,9 +125,11 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
         m.set("stage_layers", list + ",0");
       }
       // Llama 3's FSDP shards gradients and states, while parameters stay whole during the step
-      // (section 3.3.2). FSDP gathers and reduces once per step, like Megatron's distributed optimizer.
-      m.set("sync", "distributed-optimizer");
-      m.set("overlap_grad_reduce", "true");
+      // (section 3.3.2).
+      m.set("sync", "fsdp2");
+      m.set("reshard_after_forward", "false");
+      m.set("reshard_after_backward", "false");
+      m.set("reduce_every_microbatch", "true");
       m.set("rank_order", "tp-cp-pp-dp");
       m.set("profile", "megatron-core-te");
       m.set("accelerator", "h100-80gb");

@@ -215,6 +215,10 @@ std::string sharding_group(const Design& d) {
   }>(d, "sync is neither FSDP nor Megatron's distributed optimizer");
 }
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
+std::string reshard_backward(const Design& d) {
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::Fsdp2; }>(
+      d, "only fsdp2 decides whether a backward reshards");
+}
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
     return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || x.parallel.sync == SyncStrategy::Zero2 ||
@@ -344,6 +348,7 @@ constexpr Rule kRules[] = {
     {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},
+    {"reshard_after_backward", reshard_backward, true, "the gradient sync fsdp2 over dp of at least 2"},
     {"first_bucket_mb", ddp_bucket},
     {"ddp_bucket_size", megatron_bucket},
     {"zero_reduce_bucket_size", zero},
@@ -412,6 +417,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"zero_allgather_bucket_size", kGradients},
     {"stage3_prefetch_bucket_size", kGradients},
     {"stage3_param_persistence_threshold", kGradients},
+    {"reshard_after_backward", kGradients},
     {"stage3_max_live_parameters", kGradients},
     {"stage3_max_reuse_distance", kGradients},
     {"clip_grad_norm", kGradients},
