@@ -149,6 +149,7 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("grad_dtype", &WorkloadSpec::grad_dtype),
     field<kPlan>("compute", &WorkloadSpec::compute),
     field<kPlan>("dispatch_dtype", &WorkloadSpec::dispatch_dtype),
+    field<kPlan>("activation_cache", &WorkloadSpec::activation_cache),
     field<kPlan>("master_weights", &WorkloadSpec::master_weights),
     field<kPlan>("moment_dtype", &WorkloadSpec::moment_dtype),
     field<kPlan>("vocab_multiple", &WorkloadSpec::vocab_multiple),

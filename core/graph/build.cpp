@@ -93,9 +93,9 @@ void set_experts(const Design& design, Structure& s) {
   s.etp = s.folded && p.etp > 1;
   s.local_experts = design.model.experts > p.ep;
   s.derived_slots = slots_are_derived(design);
+  s.padded_slots = s.derived_slots && design.workload.pad_to_capacity && design.workload.capacity_factor > 0;
   s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
   s.dispatcher = p.dispatcher;
-  s.padded_slots = s.derived_slots && design.workload.pad_to_capacity && design.workload.capacity_factor > 0;
   // On a single node, one all-to-all does the whole exchange.
   s.ep_nodes = sends_by_node(design);
   s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
@@ -178,6 +178,8 @@ Structure structure_of(const Design& given) {
   s.moment_dtype = design.workload.moment_dtype;
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   set_recompute(design, s);
+  s.fp8_activations = s.trains() && s.recompute != Recompute::Full &&
+                      design.workload.activation_cache == ActivationCache::FP8;
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
@@ -192,6 +194,7 @@ Segment finish_segment(SegmentBuilder& builder, bool trains) {
   if (trains) {
     differentiate(builder);
     recompute(builder);
+    cache_activations(builder);
   } else {
     builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(
         builder.segment().ops.size());

@@ -179,7 +179,9 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("overlap_grad_reduce", "true");
       m.set("compute", "fp8-blockwise");
       m.set("dispatch_dtype", "fp8");
-      m.set("profile", "megatron-core-te-fused-loss");
+      m.set("activation_cache", "fp8");
+      m.set("moment_dtype", "bf16");
+      m.set("profile", "hai-llm");
       m.set("accelerator", "h800");
       m.set("schedule", "dualpipe");
       // The backward recomputes RMS norms, the up-projections of latent attention and the output of SwiGLU

@@ -266,6 +266,9 @@ std::string not_full(const Design& d) {
   return when(d.workload.recompute != Recompute::Full,
               what == 0 ? "only full recompute has a method" : "only full recompute has a number of layers");
 }
+std::string full_recompute(const Design& d) {
+  return when(d.workload.recompute == Recompute::Full, "full recompute saves only the inputs of layers");
+}
 std::string checkpoints(const Design& d) {
   if (d.workload.recompute != Recompute::Full) return "only full recompute saves the inputs of layers";
   if (std::string none = no_tp(d); !none.empty()) return none;
@@ -345,10 +348,10 @@ constexpr Rule kRules[] = {
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
+    {"reshard_after_backward", reshard_backward, true, "the gradient sync fsdp2 over dp of at least 2"},
     {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},
-    {"reshard_after_backward", reshard_backward, true, "the gradient sync fsdp2 over dp of at least 2"},
     {"first_bucket_mb", ddp_bucket},
     {"ddp_bucket_size", megatron_bucket},
     {"zero_reduce_bucket_size", zero},
@@ -359,6 +362,7 @@ constexpr Rule kRules[] = {
     {"stage3_max_reuse_distance", zero_3},
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
+    {"activation_cache", full_recompute, true, "recompute none or selective", "recompute", "none"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
@@ -409,6 +413,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"overlap_param_gather", kGradients},
     {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients},
+    {"reshard_after_backward", kGradients},
     {"dp_shard", kGradients},
     {"bucket_cap_mb", kGradients},
     {"first_bucket_mb", kGradients},
@@ -417,7 +422,6 @@ constexpr ModeRule kTrainingOnly[] = {
     {"zero_allgather_bucket_size", kGradients},
     {"stage3_prefetch_bucket_size", kGradients},
     {"stage3_param_persistence_threshold", kGradients},
-    {"reshard_after_backward", kGradients},
     {"stage3_max_live_parameters", kGradients},
     {"stage3_max_reuse_distance", kGradients},
     {"clip_grad_norm", kGradients},
@@ -430,6 +434,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"moment_dtype", kNoOptimizer},
     {"offload_optimizer", kNoOptimizer},
     {"offload_activations", kNothingSaved},
+    {"activation_cache", kNothingSaved},
     {"recompute", kNothingSaved},
     {"recompute_modules", kNothingSaved},
     {"recompute_method", kNothingSaved},

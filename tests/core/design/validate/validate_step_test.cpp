@@ -195,6 +195,13 @@ void quantization_rules() {
       },
       error, ProblemCode::QuantizedFeaturesIndivisible, "hidden", "a multiple of 16", 1);
   row(
+      "saved activations in uneven blocks",
+      [](Design& d) {
+        d.model.ffn = 14400;
+        d.workload.activation_cache = ActivationCache::FP8;
+      },
+      error, ProblemCode::QuantizedFeaturesIndivisible, "ffn", ", or activation_cache same", 1);
+  row(
       "quantized steps of decoded tokens",
       [](Design& d) {
         apply_preset(d, "mamba-130m");
