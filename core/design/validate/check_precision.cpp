@@ -34,6 +34,18 @@ void linear_attention_features(const Checks& checks, const Features& features) {
     features("gate_rank", "the rank of the gates", m.gate_rank, 1, true);
 }
 
+// The features of compressed attention: compressed queries, and heads in groups with a second projection.
+template <class Features>
+void compressed_attention_features(const Checks& checks, const Features& features) {
+  const Design& d = checks.design;
+  const ModelSpec& m = d.model;
+  if (!uses_axis(d, Axis::KvRank) && uses_axis(d, Axis::QRank) && checks.in_range({"q_rank"}) && m.q_rank > 0)
+    features("q_rank", "the rank of queries", m.q_rank, 1, true);
+  if (uses_axis(d, Axis::OutputRank) && checks.in_range({"output_groups", "output_rank"}))
+    features("output_rank", "output groups x output rank", m.output_groups * m.output_rank, d.parallel.tp,
+             false);
+}
+
 void check_sizes(Checks& checks) {
   const Design& d = checks.design;
   const DType type = compute_dtype(d.workload);
@@ -75,6 +87,7 @@ void check_sizes(Checks& checks) {
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
   }
+  compressed_attention_features(checks, features);
   linear_attention_features(checks, features);
   // Only weight gradients contract over tokens, so inference does not restrict the number of tokens. Types
   // with blocks require multiples of the block for all features.
