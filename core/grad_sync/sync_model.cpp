@@ -354,7 +354,7 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 }  // namespace
 
 bool needs_plan(const Structure& s) {
-  if (!s.dp && !s.cp) return false;
+  if (!s.dp && !s.cp && !s.edp) return false;
   return !is_fsdp(s.sync) &&
          (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
 }

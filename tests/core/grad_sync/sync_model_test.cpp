@@ -46,7 +46,7 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
   if (pick({0, 1}) != 0) d.parallel.schedule = ScheduleKind::GPipe;
   d.parallel.reduce_every_microbatch = pick({0, 1}) != 0;
   d.parallel.reshard_after_forward = pick({0, 1}) != 0;
-  d.parallel.reshard_after_backward = pick({0, 1}) != 0;
+  if (sync == SyncStrategy::Fsdp2) d.parallel.reshard_after_backward = pick({0, 1}) != 0;
   if (d.parallel.dp % 2 == 0 && pick({0, 1}) != 0 && shards_in_groups(sync)) d.parallel.dp_shard = 2;
   d.parallel.bucket_cap_mb = pick({1, 25, 400});
   d.parallel.ddp_bucket_size = pick({0, 1'000'000});
