@@ -66,7 +66,7 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
         "includes the bytes read from the cache, tensor_size of a cache write has the bytes added.");
   if (is_fsdp(s.sync))
     notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
-                    (s.whole_until_reduced
+                    (s.stays_after_backward
                          ? "unless they are still gathered, and again before its backward if a forward has "
                            "freed them; only the last backward of a stage frees them"
                      : s.reshards ? "and again before its backward, at most one layer ahead"

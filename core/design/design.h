@@ -28,6 +28,9 @@ enum class RecomputeMethod : uint8_t { Uniform, Block };
 // type.
 enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4 };
 enum class DispatchPrecision : uint8_t { Same, FP8 };
+// Types in which the forward saves tensors for the backward. Same: as the ops make them. FP8: inputs of
+// activation functions in FP8, outputs of attention in E5M6 (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
+enum class ActivationCache : uint8_t { Same, FP8 };
 
 // Whether gradients train the vision tower and its projector.
 enum class VisionTraining : uint8_t { Train, Frozen };
@@ -57,6 +60,7 @@ struct WorkloadSpec {
   // FP8 with one scale per tensor: the input gradient reads a second copy of the weights, which is
   // transposed.
   bool fp8_params = false, transposed_weights = true;
+  ActivationCache activation_cache = ActivationCache::Same;
   bool master_weights = true;        // float32 copies of 16-bit parameters, updated by the optimizer
   DType moment_dtype = DType::FP32;  // type of the optimizer's two moments
   int64_t vocab_multiple = 128;      // Vp = align(V, vocab_multiple·tp)

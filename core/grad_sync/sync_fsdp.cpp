@@ -53,8 +53,9 @@ class FsdpPlan {
     const bool stays_gathered = scope_.policy.strategy == SyncStrategy::Fsdp1 &&
                                 !scope_.policy.every_microbatch &&
                                 scope_.policy.sharding == FsdpSharding::ShardGradOp;
+    const bool once = stays_gathered || scope_.policy.stays_after_backward;
     for (const Unit& unit : units_)
-      gather(unit, Phase::Forward, stays_gathered ? SyncOccurrence::First : SyncOccurrence::Every);
+      gather(unit, Phase::Forward, once ? SyncOccurrence::First : SyncOccurrence::Every);
   }
 
   int64_t padded(const Unit& unit) const {

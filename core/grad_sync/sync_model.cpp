@@ -42,7 +42,7 @@ DType gathered_or_reduced(const SyncPolicy& policy, const SyncKind& kind) {
 // Whether the schedule determines the number of gathers, because FSDP units stay gathered across microbatches
 // of a chunk.
 bool needs_schedule(const Structure& s) {
-  return is_fsdp(s.sync) && (s.whole_until_reduced ? s.reshards : s.interleaved);
+  return is_fsdp(s.sync) && (s.stays_after_backward ? s.reshards : s.interleaved);
 }
 
 class StageSyncBuilder {
@@ -178,11 +178,11 @@ class StageSyncBuilder {
     unit.count = count;
     unit.elements = elements_of(params);
     const bool stays_gathered = root || !s_.reshards;
-    unit.freed = s_.whole_until_reduced
-                     ? (stays_gathered ? UnitFreed::AfterReduction : UnitFreed::AfterForwardOnly)
+    unit.freed = s_.stays_after_backward
+                     ? (stays_gathered ? UnitFreed::AfterLastBackward : UnitFreed::AfterForwardOnly)
                  : !stays_gathered ? UnitFreed::AfterForward
                  : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch
-                     ? UnitFreed::AfterReduction
+                     ? UnitFreed::AfterLastBackward
                      : UnitFreed::AfterBackward;
     // Shard symbols: Pr for the root, Ph for a separate head, Pl (one kind) or Pl0, Pl1, ... (several kinds)
     // for layers.
@@ -199,7 +199,7 @@ class StageSyncBuilder {
     // one for each backward in flight except the first.
     static const Expr in_flight{symbol("nf")};
     if (unit.freed == UnitFreed::AfterForward) unit.forward = unit.backward = microbatches() * count;
-    if (unit.freed == UnitFreed::AfterReduction) unit.forward = count;
+    if (unit.freed == UnitFreed::AfterLastBackward) unit.forward = count;
     if (unit.freed == UnitFreed::AfterForwardOnly ||
         (unit.freed == UnitFreed::AfterBackward && s_.interleaved)) {
       unit.forward = Expr(symbol("ngf_" + name));
@@ -262,7 +262,7 @@ class StageSyncBuilder {
       }
       const std::string index = several ? std::to_string(kind) : "";
       Expr held = part.count;
-      if (s_.reshards && !s_.whole_until_reduced) {
+      if (s_.reshards && !s_.stays_after_backward) {
         sync_.derived.push_back(
             {symbol("Lg" + index), DerivedRule::Min, Expr(s_.recompute_groups ? 3 : 2), part.count});
         held = Expr(symbol("Lg" + index));
@@ -337,7 +337,7 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
                         bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size()),
              m = static_cast<int>(number(binding, "m"));
-  const ChunkGathers gathers = chunk_gathers(parallel, stage, m, v, !graph.structure.whole_until_reduced);
+  const ChunkGathers gathers = chunk_gathers(parallel, stage, m, v, !graph.structure.stays_after_backward);
   const auto kinds = static_cast<size_t>(graph.kinds());
   const auto set = [&](const std::string& name, int64_t forward, int64_t backward) {
     for (size_t g = 0; g < replica_groups(graph).size(); ++g) {
@@ -363,7 +363,7 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 }  // namespace
 
 bool needs_plan(const Structure& s) {
-  if (!s.dp && !s.cp) return false;
+  if (!s.dp && !s.cp && !s.edp) return false;
   return !is_fsdp(s.sync) && (s.overlap || s.interleaved || gathered_weight_type(s) != s.dtype ||
                               s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
 }
@@ -383,6 +383,7 @@ SyncPolicy sync_policy(const Structure& structure) {
   policy.overlap = structure.overlap;
   policy.every_microbatch = structure.every_microbatch;
   policy.sharding = structure.reshards ? FsdpSharding::FullShard : FsdpSharding::ShardGradOp;
+  policy.stays_after_backward = structure.stays_after_backward;
   policy.recompute = structure.sync == SyncStrategy::Zero3 && structure.recompute == Recompute::Full;
   // Without overlap, the single buffer is padded to the group size as in Megatron-LM. Megatron-core also
   // aligns it; sizes that are multiples of 128 are the same.

@@ -18,11 +18,11 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed. AfterForward: after each forward and each backward. AfterBackward:
-// after each backward. AfterReduction: after the backward that reduces (under no_sync, FSDP1 frees no unit
-// that it did not reshard). AfterForwardOnly: FSDP2 in a pipeline frees units after each forward, and after
-// the backward that reduces, but after no other backward (torch.distributed.pipelining, stage.py:
-// set_reshard_after_backward(False) whatever the schedule); weight gradients read no parameters.
-enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardOnly };
+// after each backward. AfterLastBackward: after the last backward of a step (under no_sync, FSDP1 frees no
+// unit that it did not reshard). AfterForwardOnly: after each forward, and after the last backward of a step,
+// but after no other backward: FSDP2 with set_reshard_after_backward(False), which
+// torch.distributed.pipelining (stage.py) sets whatever the schedule; weight gradients read no parameters.
+enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterLastBackward, AfterForwardOnly };
 
 // FSDP: the parameters that are gathered and reduced together. A layer is a unit; everything outside layers
 // is the root unit. Embedding and head have separate roots if they are in two chunks of a stage

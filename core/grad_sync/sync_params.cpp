@@ -79,6 +79,7 @@ std::vector<FlatParam> flat_params(const Segment& segment) {
       continue;
     }
     flat.module = module_of(segment, use.op)->name;
+    flat.looked_up = use.op->kind == OpKind::Embed;
     lay_out(t, use, flat);
     if (use.op->kind == OpKind::Einsum || use.op->kind == OpKind::BiasAdd) {
       const auto [at, fresh] = packs.try_emplace(
@@ -111,7 +112,8 @@ SyncBasis sync_basis(const Graph& graph) {
            p.vector,
            groups.empty() ? 0
                           : replica_group_index(groups, graph.structure, segment.tensor(p.param->gradient)),
-           p.param->quantized && gathered_weight_type(graph.structure) != graph.structure.dtype});
+           p.param->quantized && gathered_weight_type(graph.structure) != graph.structure.dtype,
+           p.looked_up});
     }
   }
   return out;
@@ -154,10 +156,10 @@ std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, Pla
   for (const auto& [part, params, copies] : basis.parts) {
     key.add(std::string_view(part));
     key.add(std::string_view(copies.text()));
-    for (const auto& [name, module, tied, rows, columns, vector, group, quantized] : params) {
+    for (const auto& [name, module, tied, rows, columns, vector, group, quantized, looked_up] : params) {
       for (const std::string& text : {name, module, tied, rows.text(), columns.text()})
         key.add(std::string_view(text));
-      key.add(int64_t{4 * group + 2 * vector + quantized});
+      key.add(int64_t{8 * group + 4 * vector + 2 * quantized + looked_up});
     }
   }
   const auto make = [&] {
@@ -210,7 +212,8 @@ SyncInput sync_input(const SyncBasis& basis, const Binding& binding, ModelStart 
       for (const SyncBasis::Flat& p : segment.params) {
         std::vector<int64_t> shape{number(p.rows)};
         if (!p.vector) shape.push_back(number(p.columns));
-        at->second.push_back({{p.name, p.module, "", std::move(shape), p.group, 0, p.quantized}, p.tied});
+        at->second.push_back(
+            {{p.name, p.module, "", std::move(shape), p.group, 0, p.quantized, p.looked_up}, p.tied});
       }
     const std::string prefix = name + ".";
     for (const auto& [made_once, key] : at->second) {

@@ -24,7 +24,8 @@ struct FlatParam {
   std::string name, module;
   // On one rank, as PyTorch lays them out: output features first.
   Expr rows, columns;
-  bool vector = false;  // a bias or the scale of a norm: columns is 1
+  bool vector = false;     // a bias or the scale of a norm: columns is 1
+  bool looked_up = false;  // as SyncParam::looked_up
   Expr elements() const { return rows * columns; }
 };
 std::vector<FlatParam> flat_params(const Segment& segment);
@@ -42,6 +43,7 @@ struct SyncBasis {
     bool vector = false;
     int group = 0;
     bool quantized = false;  // SyncParam::quantized
+    bool looked_up = false;  // as SyncParam::looked_up
     friend bool operator==(const Flat&, const Flat&) = default;
   };
   struct Part {  // a segment

@@ -33,6 +33,8 @@ struct SyncParam {
   // Virtual stage. Each virtual stage is wrapped on its own and has its own buffers and root unit.
   int chunk = 0;
   bool quantized = false;  // gathered in SyncPolicy::quantized_dtype
+  // A table that token ids look up: the input of its module has no gradient.
+  bool looked_up = false;
   int64_t elements() const;
 };
 
@@ -88,6 +90,8 @@ struct SyncPolicy {
   DType gathered_dtype(bool quantized) const {
     return quantized ? quantized_dtype.value_or(param_dtype) : param_dtype;
   }
+  // FSDP2: units stay gathered after each backward but the last one of a step.
+  bool stays_after_backward = false;
 };
 
 // The accumulation steps (microbatches of a step) in which an action occurs. Rest: all but the first.

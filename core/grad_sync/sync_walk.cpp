@@ -99,7 +99,7 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
   const int reported = every_microbatch_ ? microbatch : -1;
   const auto free = [&](Progress& at, const std::vector<size_t>& units) {
     const UnitFreed when = freed(units);
-    if (reduces || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
+    if (last || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
   };
   const auto free_and_reduce = [&](size_t i, const std::vector<size_t>& instances) {
     if (instance_at(i).root >= 0) return;

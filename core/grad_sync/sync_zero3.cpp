@@ -133,9 +133,16 @@ class Coordinator {
     gather(call, std::move(wanted));
   }
 
+  // The hook after a module's backward hangs on the gradients of the module's inputs (parameter_offload.py,
+  // _post_backward_module_hook). Token ids have none, so the table that they look up stays whole: the next
+  // forward does not gather the table, and the optimizer's step frees it (stage3.py,
+  // _partition_all_parameters).
   void release(const Call& call, int next) {
     std::vector<int> out = call.params;
-    std::erase_if(out, [&](int p) { return persists(p) || latest(p) > next; });
+    const bool looks_up = call.backward && call.at < static_cast<int>(scope_.input.params.size());
+    std::erase_if(out, [&](int p) {
+      return persists(p) || latest(p) > next || (looks_up && scope_.param(p).looked_up);
+    });
     int64_t passed = 0;
     for (size_t step = static_cast<size_t>(next); step < calls_.size(); ++step) {
       if (passed >= limits_.max_reuse_distance || out.empty()) break;

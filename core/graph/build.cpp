@@ -35,6 +35,8 @@ void set_sync(const Design& design, Structure& s) {
                        (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.reshards = !fsdp || p.reshard_after_forward;
   s.whole_until_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
+  s.stays_after_backward = s.whole_until_reduced ||
+                           (s.sync == SyncStrategy::Fsdp2 && accumulates && !p.reshard_after_backward);
   s.accumulates = ((accumulates && fsdp) || s.whole_until_reduced) && !s.every_microbatch;
   s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 &&
              p.dp_shard < p.dp;
@@ -92,6 +94,7 @@ void set_experts(const Design& design, Structure& s) {
   s.etp = s.folded && p.etp > 1;
   s.local_experts = design.model.experts > p.ep;
   s.derived_slots = slots_are_derived(design);
+  s.padded_slots = s.derived_slots && design.workload.pad_to_capacity && design.workload.capacity_factor > 0;
   s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
   s.dispatcher = p.dispatcher;
   // On a single node, one all-to-all does the whole exchange.
@@ -179,6 +182,8 @@ Structure structure_of(const Design& given) {
   s.moment_dtype = design.workload.moment_dtype;
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   set_recompute(design, s);
+  s.fp8_activations = s.trains() && s.recompute != Recompute::Full &&
+                      design.workload.activation_cache == ActivationCache::FP8;
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
@@ -197,6 +202,7 @@ Segment finish_segment(SegmentBuilder& builder, bool trains) {
   if (trains) {
     differentiate(builder);
     recompute(builder);
+    cache_activations(builder);
   } else {
     builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(
         builder.segment().ops.size());

@@ -471,6 +471,8 @@ struct Structure {
   RecomputeModules recompute_modules;  // selective recompute only
   bool recompute_groups = false;       // full, uniform: several layers share a checkpoint
   bool recompute_block = false;        // full, block: some layers are not recomputed
+  // Saved tensors are cached in FP8 and E5M6 (passes/cache_activations.cpp). Not under full recompute.
+  bool fp8_activations = false;
   bool offload_optimizer = false, offload_activations = false;
   bool split_checkpoints = false;
   bool gathered_logits = false;
@@ -487,6 +489,8 @@ struct Structure {
   bool fp8_dispatch = false;
   // Slots per expert follow from a capacity or a load imbalance instead of an even split.
   bool derived_slots = false;
+  // Every expert computes all slots of its capacity.
+  bool padded_slots = false;
   Dispatcher dispatcher = Dispatcher::AllToAll;
   // Tokens go once to each of several nodes. ep_local: several ranks of ep share a node.
   bool ep_nodes = false, ep_local = false;
@@ -499,8 +503,10 @@ struct Structure {
   bool every_microbatch = false;
   // FSDP: units are freed between forward and backward.
   bool reshards = true;
-  // FSDP2 in a pipeline: only the backward that reduces the gradients of a unit frees the unit.
+  // FSDP2 in a pipeline: whole gradients of a unit are reduced once, after its last backward.
   bool whole_until_reduced = false;
+  // FSDP2: of the backwards of a step, only the last one frees a unit.
+  bool stays_after_backward = false;
   // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
   bool hybrid = false;
   // Hybrid sharding: several ranks of one copy of the states hold the same experts.

@@ -213,6 +213,7 @@ void assemble_tower(SegmentBuilder& builder, const Architecture& architecture, c
 void differentiate(SegmentBuilder& builder);
 // Inserts the replay of forward ops before the backward, as the structure's recompute policy says.
 void recompute(SegmentBuilder& builder);
+void cache_activations(SegmentBuilder& builder);
 // Drops ops that nothing needs.
 void simplify(SegmentBuilder& builder);
 // Moves the backward ops of concurrent blocks (BlockInstance::concurrent) to where their operands exist.

@@ -10,11 +10,11 @@ namespace shardscape {
 bool applies(const Structure& structure, const KernelStat& stat) {
   const bool gathers = structure.dispatcher == Dispatcher::AllGather;
   const std::pair<const char*, bool> known[] = {
-      {"dropout", structure.dropout}, {"b>1", structure.many_microbatch},
-      {"grouped", structure.grouped}, {"allgather", gathers},
-      {"alltoall", !gathers},         {"local_experts>1", structure.local_experts},
-      {"no ring", !structure.ring},   {"at_once", !structure.ep_nodes},
-      {"by_node", structure.ep_nodes}};
+      {"dropout", structure.dropout},  {"b>1", structure.many_microbatch},
+      {"grouped", structure.grouped},  {"allgather", gathers},
+      {"alltoall", !gathers},          {"local_experts>1", structure.local_experts},
+      {"no ring", !structure.ring},    {"at_once", !structure.ep_nodes},
+      {"by_node", structure.ep_nodes}, {"unpadded", !structure.padded_slots}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)

@@ -133,6 +133,8 @@ struct ParallelSpec {
   bool tp_comm_overlap = false;
   int64_t dp_shard = 0;               // replicas that share one copy of the states (FSDP, Megatron); 0: all
   bool reshard_after_forward = true;  // FSDP: false is SHARD_GRAD_OP
+  // FSDP2: false keeps units gathered from one microbatch to the next (set_reshard_after_backward).
+  bool reshard_after_backward = true;
   bool reduce_every_microbatch = false;  // PyTorch: no use of no_sync() during accumulation
   // Megatron's bucket size, elements; 0: 40 million or a million per replica, whichever is more.
   int64_t ddp_bucket_size = 0;

@@ -124,7 +124,8 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTypes{{{"bfloat16", 16},
                                                      {"mxfp4", 4, 32, 8},
                                                      {"int4_g32", 4, 32, 16},
                                                      {"int4_g128", 4, 128, 16},
-                                                     {"float8_entry", 8, 512, 576}}};
+                                                     {"float8_entry", 8, 512, 576},
+                                                     {"e5m6", 12, 128, 32}}};
 const DTypeInfo& info(DType type) { return kTypes[static_cast<size_t>(type)]; }
 
 }  // namespace

@@ -163,7 +163,8 @@ bool is_optional_axis(Axis axis);
 // float32 scale or an E8M0 byte per 128 x 128 elements, MXFP4 has an E8M0 byte per 32 elements of half a
 // byte, the integers of half a byte have a 16-bit scale per 32 or 128 elements. FP8Entry is a type of caches
 // only: an entry of 512 elements has 448 in FP8 with 8 bytes of scales, and 64 rotated ones in 16 bits
-// (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes).
+// (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes). E5M6 is a type of saved activations only: 12 bits, and a
+// float32 scale per 128 elements (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale).
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -180,9 +181,10 @@ enum class DType : uint8_t {
   MXFP4,
   Int4G32,
   Int4G128,
-  FP8Entry
+  FP8Entry,
+  E5M6
 };
-inline constexpr int kDTypeCount = static_cast<int>(DType::FP8Entry) + 1;
+inline constexpr int kDTypeCount = static_cast<int>(DType::E5M6) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);

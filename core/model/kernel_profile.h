@@ -24,8 +24,9 @@ struct KernelStat {
   int copies = 1;
   // Conditions joined by "&": "dropout", "b>1" (microbatch above one), "grouped" (query heads share KV
   // heads), "alltoall" and "allgather" (expert dispatchers), "at_once" and "by_node" (direct or per-node
-  // dispatch), "local_experts>1" (experts per rank), "no ring" (no ring attention). Or alone: "sharded:v"
-  // (letter v is sharded), "delta rule" and "channel" (of a linear scan, see LinearScanAttributes).
+  // dispatch), "unpadded" (experts without padding to a capacity), "local_experts>1" (experts per rank), "no
+  // ring" (no ring attention). Or alone: "sharded:v" (letter v is sharded), "delta rule" and "channel" (of a
+  // linear scan, see LinearScanAttributes).
   std::string when;
   int dtype_of = -1;                // operand whose data type replaces `dtype`; -1: none
   int64_t chunk = 0;                // tokens per element along the sequence; 0: one element per token

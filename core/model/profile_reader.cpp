@@ -27,9 +27,9 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
   out.when = file.text_or(entry, "when", "");
-  static const std::set<std::string> conditions{"",         "dropout",         "b>1",     "grouped",
-                                                "alltoall", "allgather",       "at_once", "by_node",
-                                                "no ring",  "local_experts>1", "channel", "delta rule"};
+  static const std::set<std::string> conditions{
+      "",        "dropout",         "b>1",     "grouped",    "alltoall", "allgather", "at_once", "by_node",
+      "no ring", "local_experts>1", "channel", "delta rule", "unpadded"};
   bool known = true;
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = out.when.find('&', begin);
@@ -38,8 +38,8 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
   if (!known)
     file.fail(ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
-              "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
-              "channel, delta rule, several of them joined by &, or sharded: and a letter");
+              "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, unpadded, local_experts>1, "
+              "no ring, channel, delta rule, several of them joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
   if (out.chunk < 0)
     file.fail(ProblemCode::DataValue, "chunk", "\"chunk\" is " + std::to_string(out.chunk),

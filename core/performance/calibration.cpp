@@ -95,7 +95,8 @@ std::initializer_list<DType> fallback_types(DType type) {
     case DType::MXFP4:
     case DType::Int4G32:
     case DType::Int4G128:
-    case DType::FP8Entry: return kPlain;
+    case DType::FP8Entry:
+    case DType::E5M6: return kPlain;
   }
   return kPlain;
 }

@@ -68,12 +68,12 @@ Symbol symbol(const char* name) { return Symbol::intern(name); }
 void add_policy(CacheKey& key, const SyncPolicy& policy) {
   const auto& [strategy, param_dtype, quantized_dtype, grad_dtype, microbatches, overlap, every_microbatch,
                bucket_bytes, first_bucket_bytes, param_alignment, bucket_alignment, bucket_elements,
-               recompute, zero, sharding] = policy;
+               recompute, zero, sharding, stays_after_backward] = policy;
   for (const int64_t word :
        {static_cast<int64_t>(strategy), static_cast<int64_t>(param_dtype),
         static_cast<int64_t>(quantized_dtype.value_or(param_dtype)), static_cast<int64_t>(grad_dtype),
         static_cast<int64_t>(sharding), param_alignment, bucket_alignment, int64_t{overlap},
-        int64_t{every_microbatch}, int64_t{recompute}})
+        int64_t{every_microbatch}, int64_t{recompute}, int64_t{stays_after_backward}})
     key.add(word);
 }
 

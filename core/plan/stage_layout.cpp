@@ -10,7 +10,8 @@ StageLayout stage_layout(const Report& report, const StageReport& stage) {
 
 bool holds_messages(const Report& report) {
   const Structure& s = report.graph().structure;
-  return s.trains() && s.sync == SyncStrategy::Fsdp2 && report.stages.size() > 1;
+  const bool llama3 = s.every_microbatch && s.stays_after_backward;
+  return s.trains() && s.sync == SyncStrategy::Fsdp2 && report.stages.size() > 1 && !llama3;
 }
 
 std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage,

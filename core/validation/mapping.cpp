@@ -169,8 +169,11 @@ class Mapper {
       const bool by_hidden = *dispatcher == "alltoall" && r_.source.find("core_v0.8") != std::string::npos;
       ledger_.set("dispatcher", by_hidden ? "alltoall_seq" : *dispatcher, "moe_dispatcher");
     }
-    if (const auto factor = ledger_.text({"moe_capacity_factor"}))
+    if (const auto factor = ledger_.text({"moe_capacity_factor"})) {
       ledger_.set("capacity_factor", *factor, "moe_capacity_factor");
+      // --moe-pad-expert-input-to-capacity has no field; names of cases list the arguments.
+      if (r_.name.ends_with("_pad")) ledger_.set("pad_to_capacity", "true", "moe_capacity_factor");
+    }
     if (const auto ring = ledger_.text({"cp_impl"})) ledger_.set("context", *ring, "cp_impl");
   }
 

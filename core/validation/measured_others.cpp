@@ -10,10 +10,21 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string joined(const std::vector<std::string>& parts, const char* between = " ") {
   std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : " ") + part;
+  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
   return out;
+}
+
+// Layers per virtual stage as torchtitan splits them (generate_split_points, 2024-12): the remainder goes to
+// the stages after the first, one layer each.
+std::string torchtitan_split(int64_t layers, int64_t stages) {
+  std::vector<std::string> parts;
+  for (int64_t stage = 0; stage < stages; ++stage) {
+    const bool extra = stage > 0 && stage <= layers % stages;
+    parts.push_back(std::to_string(layers / stages + (extra ? 1 : 0)));
+  }
+  return joined(parts, ",");
 }
 
 }  // namespace
@@ -43,15 +54,27 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
         m.set("context", "zigzag");  // torchtitan's context_parallel balances the load and rotates K and V
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       m.set("seq", seq);
-      m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
+      // Schedules with several virtual stages have two per rank. A pipeline splits the local batch into as
+      // many microbatches as it has virtual stages (build_pipeline_schedule, pipeline_parallel_microbatches
+      // unset).
+      const int64_t chunks = pp > 1 && mode.find("nterleaved") != std::string::npos ? 2 : 1,
+                    stages = std::max<int64_t>(1, pp) * chunks;
+      m.set("microbatch", local % stages == 0 ? local / stages : 1);
       m.set_product("batch", {local, shards});
       m.set("sync", "fsdp2");
-      if (pp > 1) m.set("reshard_after_forward", "false");  // microbatches share a gather
+      if (pp > 1) {
+        m.set("reshard_after_forward", "false");  // microbatches share a gather
+        m.set("virtual_stages", chunks);
+        m.set("stage_layers", torchtitan_split(m.out().design.model.layers, stages));
+      }
       m.set("clip_grad_norm", "true");
       m.set("vocab_multiple", 1);
       const std::string checkpoints = m.text("ac");
       m.set("recompute", checkpoints.starts_with("full") ? "full" : "none");
-      m.set("profile", checkpoints.starts_with("selective") ? "torchtitan-selective" : "torchtitan");
+      // The tables of 2025-06 are the one on H200 and the one that compares asynchronous TP.
+      const bool of_2025 = m.text("gpu").starts_with("h200") || m.has("tps_gpu_asyncTP");
+      m.set("profile", std::string("torchtitan") + (of_2025 ? "-2025" : "") +
+                           (checkpoints.starts_with("selective") ? "-selective" : ""));
       if (mode.find("float8") != std::string::npos) m.set("compute", "fp8");
       if (mode.find("rowwise") != std::string::npos)
         m.refuse("matrix products in float8 with a scale per row are not supported");
@@ -125,9 +148,11 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
         m.set("stage_layers", list + ",0");
       }
       // Llama 3's FSDP shards gradients and states, while parameters stay whole during the step
-      // (section 3.3.2). FSDP gathers and reduces once per step, like Megatron's distributed optimizer.
-      m.set("sync", "distributed-optimizer");
-      m.set("overlap_grad_reduce", "true");
+      // (section 3.3.2).
+      m.set("sync", "fsdp2");
+      m.set("reshard_after_forward", "false");
+      m.set("reshard_after_backward", "false");
+      m.set("reduce_every_microbatch", "true");
       m.set("rank_order", "tp-cp-pp-dp");
       m.set("profile", "megatron-core-te");
       m.set("accelerator", "h100-80gb");
@@ -154,7 +179,9 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("overlap_grad_reduce", "true");
       m.set("compute", "fp8-blockwise");
       m.set("dispatch_dtype", "fp8");
-      m.set("profile", "megatron-core-te-fused-loss");
+      m.set("activation_cache", "fp8");
+      m.set("moment_dtype", "bf16");
+      m.set("profile", "hai-llm");
       m.set("accelerator", "h800");
       m.set("schedule", "dualpipe");
       // The backward recomputes RMS norms, the up-projections of latent attention and the output of SwiGLU

@@ -7,9 +7,10 @@ namespace shardscape {
 namespace {
 
 // "layers.3.n1.weight" has module "layers.3.n1" and unit "layers.3". Outside the numbered blocks the unit is
-// the root.
+// the root. "emb" is the table of the recorded toy model.
 SyncParam param(const RecordedTensor& tensor) {
   SyncParam p{tensor.name, tensor.name.substr(0, tensor.name.rfind('.')), "", tensor.shape, 0};
+  p.looked_up = p.module == "emb";
   const size_t first = tensor.name.find('.'),
                second = first == std::string::npos ? first : tensor.name.find('.', first + 1);
   if (second == std::string::npos) return p;

@@ -220,6 +220,10 @@ std::string sharding_group(const Design& d) {
   }>(d, "sync is neither FSDP nor Megatron's distributed optimizer");
 }
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
+std::string reshard_backward(const Design& d) {
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::Fsdp2; }>(
+      d, "only fsdp2 decides whether a backward reshards");
+}
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
     return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || x.parallel.sync == SyncStrategy::Zero2 ||
@@ -266,6 +270,9 @@ template <int what>
 std::string not_full(const Design& d) {
   return when(d.workload.recompute != Recompute::Full,
               what == 0 ? "only full recompute has a method" : "only full recompute has a number of layers");
+}
+std::string full_recompute(const Design& d) {
+  return when(d.workload.recompute == Recompute::Full, "full recompute saves only the inputs of layers");
 }
 std::string checkpoints(const Design& d) {
   if (d.workload.recompute != Recompute::Full) return "only full recompute saves the inputs of layers";
@@ -361,6 +368,7 @@ constexpr Rule kRules[] = {
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
+    {"reshard_after_backward", reshard_backward, true, "the gradient sync fsdp2 over dp of at least 2"},
     {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},
@@ -380,6 +388,7 @@ constexpr Rule kRules[] = {
      "megatron-core-te"},
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
+    {"activation_cache", full_recompute, true, "recompute none or selective", "recompute", "none"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
@@ -431,6 +440,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"overlap_param_gather", kGradients},
     {"reduce_every_microbatch", kGradients},
     {"reshard_after_forward", kGradients},
+    {"reshard_after_backward", kGradients},
     {"dp_shard", kGradients},
     {"bucket_cap_mb", kGradients},
     {"first_bucket_mb", kGradients},
@@ -454,6 +464,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"moment_dtype", kNoOptimizer},
     {"offload_optimizer", kNoOptimizer},
     {"offload_activations", kNothingSaved},
+    {"activation_cache", kNothingSaved},
     {"recompute", kNothingSaved},
     {"recompute_modules", kNothingSaved},
     {"recompute_method", kNothingSaved},

@@ -31,6 +31,13 @@ void add_sync(TableWriter& table) {
       "(FULL_SHARD). Off: units stay gathered until their backward (SHARD_GRAD_OP), with fewer gathers and "
       "memory for all parameters of the stage. Under fsdp2 in a pipeline, only the last backward of a step "
       "frees a unit (torch.distributed.pipelining), so off gathers each unit once per step.");
+  table.flag(
+      member<parallel, &P::reshard_after_backward>(), "reshard_after_backward", "Reshard after backward",
+      "For fsdp2 with several microbatches per step (set_reshard_after_backward of PyTorch). On: each "
+      "backward frees its units. Off: only the last backward of a step frees them. In a pipeline without "
+      "reduce_every_microbatch always off (torch.distributed.pipelining). The FSDP of Llama 3 is off, with "
+      "reduce_every_microbatch and without reshard_after_forward: gradients and optimizer states are "
+      "sharded, parameters stay whole during a step (arXiv 2407.21783, section 3.3.2).");
   table.section("Gradient sync");
   table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch",
              "Reduce every microbatch",

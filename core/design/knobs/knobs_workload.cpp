@@ -35,6 +35,10 @@ static_assert(names_all(kComputes));
 inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
     {DispatchPrecision::Same, "same", "Same as the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};
 static_assert(names_all(kDispatchDtypes));
+inline constexpr Named<ActivationCache> kActivationCaches[] = {
+    {ActivationCache::Same, "same", "As computed"},
+    {ActivationCache::FP8, "fp8", "FP8 and E5M6 (DeepSeek-V3)"}};
+static_assert(names_all(kActivationCaches));
 inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
                                                   {Recompute::Selective, "selective", "Selective (modules)"},
                                                   {Recompute::Full, "full", "Full"}};
@@ -194,6 +198,14 @@ void add_precision(TableWriter& table) {
                "Type in which tokens are sent to their experts. fp8 halves this all-to-all. The "
                "results of experts return in the data type (DeepSeek-V3, arXiv 2412.19437, section "
                "3.3.3).");
+  table.choice(
+      named<workload, &W::activation_cache, kActivationCaches>(), "activation_cache", "Saved activations",
+      choices_of(kActivationCaches),
+      "Type in which the forward saves tensors for the backward. fp8: inputs of activation functions "
+      "in FP8 with a scale per 128 elements, and outputs of attention in E5M6 (12 bits), from which "
+      "the weight gradient of the projection behind attention quantizes again (DeepSeek-V3, arXiv "
+      "2412.19437, section 3.3.3). Casts cost time. Other inputs of GEMMs are saved in the type of "
+      "compute. Recompute mlp_act and moe_act to save no outputs of activation functions.");
   table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type",
                choices_of(kGradDtypes),
                "Type in which gradients are accumulated over microbatches and reduced over replicas. "

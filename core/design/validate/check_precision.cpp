@@ -34,6 +34,18 @@ void linear_attention_features(const Checks& checks, const Features& features) {
     features("gate_rank", "the rank of the gates", m.gate_rank, 1, true);
 }
 
+// The features of compressed attention: compressed queries, and heads in groups with a second projection.
+template <class Features>
+void compressed_attention_features(const Checks& checks, const Features& features) {
+  const Design& d = checks.design;
+  const ModelSpec& m = d.model;
+  if (!uses_axis(d, Axis::KvRank) && uses_axis(d, Axis::QRank) && checks.in_range({"q_rank"}) && m.q_rank > 0)
+    features("q_rank", "the rank of queries", m.q_rank, 1, true);
+  if (uses_axis(d, Axis::OutputRank) && checks.in_range({"output_groups", "output_rank"}))
+    features("output_rank", "output groups x output rank", m.output_groups * m.output_rank, d.parallel.tp,
+             false);
+}
+
 void check_sizes(Checks& checks) {
   const Design& d = checks.design;
   const DType type = compute_dtype(d.workload);
@@ -75,6 +87,7 @@ void check_sizes(Checks& checks) {
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
   }
+  compressed_attention_features(checks, features);
   linear_attention_features(checks, features);
   // Only weight gradients contract over tokens, so inference does not restrict the number of tokens. Types
   // with blocks require multiples of the block for all features.
@@ -131,10 +144,41 @@ void check_units(Checks& checks) {
               std::move(fixes));
 }
 
+// Tiles of 128 features of a token share a scale.
+void check_activation_cache(Checks& checks) {
+  const Design& d = checks.design;
+  if (d.workload.activation_cache != ActivationCache::FP8 || !trains(d) ||
+      d.workload.recompute == Recompute::Full ||
+      !checks.in_range({"tp", "heads", "head_dim", "ffn", "recompute"}))
+    return;
+  const int64_t tp = d.parallel.tp, block = quantization_block(DType::FP8Block);
+  const auto features = [&](const char* knob, const char* size_name, int64_t size, int64_t parts) {
+    if (size % parts != 0 || size / parts % block == 0) return;  // other checks report uneven splits
+    checks.error(ProblemCode::QuantizedFeaturesIndivisible, knob,
+                 std::string("activation_cache fp8 needs ") + size_name + " in multiples of " +
+                     grouped(block) + " on every rank, but " + grouped(size) +
+                     (parts > 1 ? " over tp = " + grouped(parts) + " gives " + grouped(size / parts) : ""),
+                 "a multiple of " + grouped(parts * block) + ", or activation_cache same",
+                 {set_to("activation_cache", std::string("same"))});
+  };
+  features("ffn", "the FFN size", d.model.ffn, tp);
+  if (!uses_axis(d, Axis::KvRank))
+    features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp);
+  else if (checks.in_range({"value_head_dim"}))
+    features("heads", "heads x value head size", d.model.heads * d.model.value_head_dim, tp);
+  if (!uses_axis(d, Axis::Experts) ||
+      !checks.in_range({"experts", "expert_ffn", "shared_experts", "shared_ffn", "etp"}))
+    return;
+  features("expert_ffn", "the FFN size of experts", d.model.expert_ffn, d.parallel.expert_tp());
+  features(d.model.shared_ffn > 0 ? "shared_ffn" : "expert_ffn", "the width of shared experts",
+           d.model.shared_width(), tp);
+}
+
 }  // namespace
 
 void check_precision(Checks& checks) {
   check_sizes(checks);
+  check_activation_cache(checks);
   check_units(checks);
   check_weight_formats(checks);
 }

@@ -199,6 +199,7 @@ void EvaluationTest::units_agree() {
     p.scatter_gather_pipeline = of({0, 1});
     p.sync = of({0, 1, 1}) ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;
     p.reshard_after_forward = of({0, 1, 1});
+    p.reshard_after_backward = of({0, 1, 1});
     p.reduce_every_microbatch = of({0, 0, 1});
     p.average_loss = of({0, 1});
     p.dp_shard = of({0, 0, 8});

@@ -163,6 +163,7 @@ class SyncWalkTest : public QObject {
   void prefetchStaysInTheVirtualStage();
   void unitsAreReducedInTheLastBackward();
   void unitsStayGatheredUntilFreed();
+  void unitsStayGatheredWhileGradientsAreReduced();
   void backwardGathersAfterReplay();
   void plannedActionsRunAtTheirPlaces();
 };
@@ -244,6 +245,17 @@ void SyncWalkTest::zero3Gathers() {
   QCOMPARE(planned(policy, SyncOccurrence::First), std::string("f40 f32 f32 f40 b40 b24 b24 b40"));
   QCOMPARE(planned(policy, SyncOccurrence::Rest), std::string("f40 f24 f24 f40 b40 b24 b24 b40"));
   QCOMPARE(planned(policy, SyncOccurrence::Every), std::string("s48 s32 s24 s40"));
+  // A table that token ids look up stays whole after its backward, until the optimizer.
+  policy.zero.param_persistence_threshold = 0;
+  SyncInput tables = input();
+  tables.params[Emb].looked_up = true;
+  const auto plan = plan_sync(tables, policy);
+  int gathers[2] = {0, 0};
+  for (const SyncAction& a : std::get<SyncPlan>(plan).actions)
+    if (a.op == CollectiveKind::AllGather && a.parts.front().param == Emb && a.phase == Phase::Forward)
+      ++gathers[a.occurrence == SyncOccurrence::Rest];
+  QCOMPARE(gathers[0], 1);
+  QCOMPARE(gathers[1], 0);
 }
 
 // FSDP1: the flat parameters of the root (80) and of the layers (30, padded to 32). FSDP2: first dimensions
@@ -340,7 +352,7 @@ void SyncWalkTest::unitsStayGatheredUntilFreed() {
   const Graph graph = three_segments();
   for (const auto& [freed, gathers] : {std::pair{UnitFreed::AfterForward, 12},
                                        {UnitFreed::AfterBackward, 6},
-                                       {UnitFreed::AfterReduction, 3}}) {
+                                       {UnitFreed::AfterLastBackward, 3}}) {
     const StageSync sync = fsdp(freed);
     Recorder made;
     SyncWalk walk(graph, sync, 2, made);
@@ -351,6 +363,25 @@ void SyncWalkTest::unitsStayGatheredUntilFreed() {
         found += pass(walk, made, microbatch, backward).join(',').count("ahead");
     QCOMPARE(found, gathers);
   }
+}
+
+// Reduced after every backward and not resharded (Llama 3's FSDP): gathered once per step, and reduced in
+// each microbatch.
+void SyncWalkTest::unitsStayGatheredWhileGradientsAreReduced() {
+  Graph graph = three_segments();
+  graph.structure.every_microbatch = true;
+  const StageSync sync = fsdp(UnitFreed::AfterLastBackward);
+  Recorder made;
+  SyncWalk walk(graph, sync, 2, made);
+  walk.plan(stage(), nullptr);
+  for (const int microbatch : {0, 1}) {
+    const QString forward = pass(walk, made, microbatch, false).join(','),
+                  backward = pass(walk, made, microbatch, true).join(',');
+    QCOMPARE(forward.count("ahead"), microbatch == 0 ? 3 : 0);
+    QCOMPARE(backward.count("ahead"), 0);
+    QCOMPARE(backward.count("scatter"), 4);  // three layers and the root
+  }
+  QVERIFY(pass(walk, made, 2, false).join(',').contains("ahead"));  // the next step gathers again
 }
 
 // A replay gathers the unit and frees it. The backward that follows gathers the unit a second time.

@@ -68,8 +68,8 @@ class ValidationTest : public QObject {
     QTest::addColumn<double>("each");  // percent
     QTest::addColumn<double>("mean");
     QTest::newRow("megatron_b200_8gpu") << 0.5 << 0.15;
-    // 405B under cp 8 reserves more than the model finds. All other rows are within 7 %.
-    QTest::newRow("torchtitan_h100") << 17.0 << 4.7;
+    // 405B under cp 8 reserves more than the model finds. All other rows are within 10 %.
+    QTest::newRow("torchtitan_h100") << 19.6 << 5.2;
     QTest::newRow("mlperf_training") << 0.5 << 0.2;
   }
   void memoryIsAsMeasured() {
@@ -113,6 +113,46 @@ class ValidationTest : public QObject {
              qPrintable(QString::number(here.mean_abs_error_percent())));
   }
 
+  // The mode of a torchtitan row names the schedule, and the table of its date the profile.
+  void torchtitanModesAreSchedules_data() {
+    QTest::addColumn<QByteArray>("fields");
+    QTest::addColumn<int>("chunks");
+    QTest::addColumn<int>("microbatch");
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<QString>("profile");
+    const QByteArray pipeline = R"("model": "llama3.1-405b", "gpus": 512, "fsdp": 8, "tp": 8, "pp": 8,
+        "lbs": 32, "ac": "full", "tps_gpu": 1, "mem_GiB": 1, "mode": )";
+    QTest::newRow("1F1B") << pipeline + R"("compile+float8 1F1B")" << 1 << 4 << "15,16,16,16,16,16,16,15"
+                          << "torchtitan";
+    QTest::newRow("interleaved") << pipeline + R"("compile+float8 Interleaved 1F1B")" << 2 << 2
+                                 << "7,8,8,8,8,8,8,8,8,8,8,8,8,8,8,7"
+                                 << "torchtitan";
+    QTest::newRow("H200") << QByteArray(R"("model": "llama3.1-8b", "gpus": 32, "fsdp": 32, "lbs": 2,
+        "ac": "selective", "gpu": "h200-sxm-141gb", "tps_gpu": 1, "mem_GiB": 1, "mode": "compile")")
+                          << 1 << 2 << ""
+                          << "torchtitan-2025-selective";
+  }
+  void torchtitanModesAreSchedules() {
+    QFETCH(QByteArray, fields);
+    QFETCH(int, chunks);
+    QFETCH(int, microbatch);
+    QFETCH(QString, layers);
+    QFETCH(QString, profile);
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("set.json").toStdString();
+    std::ofstream(path) << R"({"source": "x", "rows": [{)" << fields.toStdString() << "}]}";
+    const auto result = read_measured_set(path);
+    QVERIFY(std::holds_alternative<MeasuredSet>(result));
+    const MeasuredRow& row = std::get<MeasuredSet>(result).rows.at(0);
+    QCOMPARE(row.unmapped, std::string());
+    QCOMPARE(row.design.parallel.virtual_stages, chunks);
+    QCOMPARE(row.design.workload.microbatch, microbatch);
+    QStringList split;
+    for (const int64_t part : row.design.parallel.stage_layers) split << QString::number(part);
+    QCOMPARE(split.join(','), layers);
+    QCOMPARE(QString::fromStdString(row.design.workload.profile), profile);
+  }
+
   // The present errors with a small margin: a change that makes steps worse fails.
   void timeIsAsMeasured_data() {
     QTest::addColumn<double>("mean");  // percent
@@ -123,7 +163,7 @@ class ValidationTest : public QObject {
     QTest::newRow("megatron_bridge") << 12.6;
     QTest::newRow("llama3") << 4.5;
     QTest::newRow("torchtitan_h100") << 16.5;
-    QTest::newRow("deepseek_v3") << 9.8;
+    QTest::newRow("deepseek_v3") << 8.3;
     QTest::newRow("mlperf_training") << 3.5;
   }
   void timeIsAsMeasured() {

@@ -146,6 +146,13 @@ void KnobStateTest::reasons_data() {
   row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype",
       "without expert parallelism (ep = 1), no tokens are sent");
   row("dispatch type with ep", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}}, "dispatch_dtype", "");
+  row("saved activations", "llama3-8b", {}, "activation_cache", "");
+  row("saved activations, full recompute", "llama3-8b", {{"recompute", "full"}}, "activation_cache",
+      "full recompute saves only the inputs of layers");
+  row("reshard after backward, fsdp1", "llama3-8b", {{"dp", "4"}, {"sync", "fsdp1"}},
+      "reshard_after_backward", "only fsdp2 decides whether a backward reshards");
+  row("reshard after backward, fsdp2", "llama3-8b", {{"dp", "4"}, {"sync", "fsdp2"}},
+      "reshard_after_backward", "");
   row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim",
       "latent attention has its own head sizes: non-rotary, rotary and value");
   row("plain head size, latent attention", "deepseek-v2-lite", {}, "nope_head_dim", "");

@@ -195,6 +195,26 @@ void quantization_rules() {
       },
       error, ProblemCode::QuantizedFeaturesIndivisible, "hidden", "a multiple of 16", 1);
   row(
+      "quantized output groups",
+      [](Design& d) {
+        apply_preset(d, "deepseek-v4-flash");
+        d.model.weight_formats = {};
+        d.parallel.pp = 1;
+        d.model.output_rank = 3;
+        d.workload.mode = Mode::Prefill;
+        d.workload.compute = ComputePrecision::MXFP8;
+        d.cluster.accelerator = "b200-hgx-180gb";
+      },
+      error, ProblemCode::QuantizedFeaturesIndivisible, "output_rank", "a multiple of 64, or compute storage",
+      1);
+  row(
+      "saved activations in uneven blocks",
+      [](Design& d) {
+        d.model.ffn = 14400;
+        d.workload.activation_cache = ActivationCache::FP8;
+      },
+      error, ProblemCode::QuantizedFeaturesIndivisible, "ffn", ", or activation_cache same", 1);
+  row(
       "quantized steps of decoded tokens",
       [](Design& d) {
         apply_preset(d, "mamba-130m");
