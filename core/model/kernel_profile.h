@@ -103,6 +103,10 @@ struct KernelProfile {
   std::vector<std::vector<std::string>> merged;
   // The sum at the end of a layer is computed by the first norm of the next layer.
   bool sums_in_next_norm = false;
+  // Training: microseconds that the host needs to launch an op. No value: that of the accelerator's tables.
+  std::optional<double> host_launch_us;
+  // The host waits for the device at the begin and the end of every forward and backward.
+  bool host_waits_for_passes = false;
   // Shared experts run on a stream of their own next to the routed experts.
   bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;

@@ -1,11 +1,15 @@
 #include "timing/machine_of.h"
 
 #include "design/cluster.h"
+#include "model/library.h"
 
 namespace shardscape {
 
 Machine machine_of(const Design& design) {
-  return {accelerator_of(design.cluster), network_of(design), trains(design)};
+  Machine out{accelerator_of(design.cluster), network_of(design), trains(design)};
+  if (const KernelProfile* profile = ModelLibrary::instance().profile(design.workload.profile))
+    out.host_launch_us = profile->host_launch_us;
+  return out;
 }
 
 namespace {
@@ -47,11 +51,12 @@ void add_to(CacheKey& key, const Network& network) {
 
 // The bindings name every member, so a new member does not compile until it is added to a key.
 void add_to(CacheKey& key, const Machine& machine) {
-  const auto& [accelerator, network, training, host_gbps] = machine;
+  const auto& [accelerator, network, training, host_gbps, host_launch_us] = machine;
   add_to(key, *accelerator);
   add_to(key, network);
   key.add(int64_t{training});
   key.add(host_gbps);
+  key.add(host_launch_us.value_or(-1));
 }
 
 }  // namespace shardscape
