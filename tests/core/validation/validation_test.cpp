@@ -43,6 +43,7 @@ class ValidationTest : public QObject {
     QTest::newRow("megatron_bridge") << 122 << 95;
     QTest::newRow("llama3") << 1 << 1;
     QTest::newRow("deepseek_v3") << 2 << 2;
+    QTest::newRow("bigscience_bloom") << 100 << 97;
   }
   void rowsAreDesignsOrSayWhy() {
     QFETCH(int, rows);
@@ -94,6 +95,7 @@ class ValidationTest : public QObject {
     QTest::newRow("llama3") << 4.5;
     QTest::newRow("torchtitan_h100") << 16.5;
     QTest::newRow("deepseek_v3") << 9.8;
+    QTest::newRow("bigscience_bloom") << 26.0;
   }
   void timeIsAsMeasured() {
     QFETCH(double, mean);
