@@ -208,8 +208,9 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
   out.name = std::filesystem::path(path).stem().string();
   out.folder = std::filesystem::path(path).parent_path().string();
   for (const char* key : {"source", "note"})
-    if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string())
-      out.source = it->get<std::string>();
+    if (const auto it = set.find(key); out.source.empty() && it != set.end())
+      for (const MeasuredJson& part : it->is_array() ? *it : MeasuredJson::array({*it}))
+        if (part.is_string()) out.source += (out.source.empty() ? "" : "; ") + part.get<std::string>();
   for (const Format& format : formats()) {
     const auto rows = set.find(format.rows);
     if (rows == set.end() || !rows->is_array()) continue;
