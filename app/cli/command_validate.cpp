@@ -44,13 +44,16 @@ Command validate_command() {
   return {"validate",
           "compare this program with measured runs",
           "SET.json [--svg FILE] [--json]",
-          "Reads a set of measured runs and builds the design of every row. Of training runs, compares the "
-          "measured step time, and the measured peak memory of the worst rank, with the predictions. Of "
-          "serving points, simulates the requests, and compares TTFT, TPOT, ITL, end-to-end time, throughput "
-          "and the tokens of the KV cache, where the set has them. Prints the error of every row, the mean "
-          "error and the worst error; of serving points also the errors by GPU, model, engine and precision, "
-          "and the rank correlation of configurations. Rows that no design can express are listed with the "
-          "reason. No row is left out because its error is large.",
+          "Reads a set of measured runs and builds the design of every row. Of training runs, compares "
+          "the measured step time, and the measured peak memory of the worst rank, with the predictions. "
+          "Where several runs are layouts of one workload, prints the regret of the predicted best "
+          "layout, the rank correlation, and how often the effect of one setting has the right sign. "
+          "Where the set lists failed runs, prints which runs are predicted to succeed. Of serving "
+          "points, simulates the requests, and compares TTFT, TPOT, ITL, end-to-end time, throughput and "
+          "the tokens of the KV cache, where the set has them. Prints the error of every row, the mean "
+          "error and the worst error; of serving points also the errors by GPU, model, engine and "
+          "precision, and the rank correlation of configurations. Rows that no design can express are "
+          "listed with the reason. No row is left out because its error is large.",
           {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json",
            "shardscape-cli validate set.json --svg scatter.svg --json"},
           {{"--svg", 0, FlagKind::Value, "FILE",

@@ -107,6 +107,10 @@ struct KernelProfile {
   // Training: factor on the time of GEMMs and attention, in addition to the factor of the accelerator
   // ("training_factor"), for what a version of the code base does not overlap. At least 1.
   double slowdown = 1;
+  // Training: microseconds that the host needs to launch an op. No value: that of the accelerator's tables.
+  std::optional<double> host_launch_us;
+  // The host waits for the device at the begin and the end of every forward and backward.
+  bool host_waits_for_passes = false;
   // Shared experts run on a stream of their own next to the routed experts.
   bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;

@@ -93,6 +93,8 @@ KernelRule rule(const JsonFile& file, const json& value) {
   return out;
 }
 
+constexpr double kMostLaunchMicroseconds = 10'000;
+
 WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
   for (const auto& [word, value] : {std::pair{"fresh", WeightGradient::Fresh},
                                     {"none", WeightGradient::None},
@@ -183,6 +185,16 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
                 "a number from 1 to 10");
     out.slowdown = factor.get<double>();
   }
+  if (root.contains("host_launch_us")) {
+    const json& launch = root["host_launch_us"];
+    if (!launch.is_number() || launch.get<double>() < 0 || launch.get<double>() > kMostLaunchMicroseconds)
+      file.fail(ProblemCode::DataValue, "host_launch_us", "\"host_launch_us\" is " + launch.dump(),
+                "a number of microseconds from 0 to 10,000");
+    else
+      out.host_launch_us = launch.get<double>();
+  }
+  out.host_waits_for_passes = choice("host", {{"waits_for_passes", true}, {"runs_ahead", false}},
+                                     "runs_ahead or waits_for_passes");
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (!has_base || root.contains("ops"))
@@ -209,7 +221,7 @@ void ProfileReader::read(const JsonFile& file) {
                    "fused",       "fused_results",   "merged",        "layer_sums",      "shared_experts",
                    "recomputes",  "residual",        "reduce",        "weight_gradient", "separate_experts",
                    "expert_bias", "gathered_inputs", "gradient_sums", "weighs",          "slowdown",
-                   "ops"});
+                   "host",        "host_launch_us",  "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 

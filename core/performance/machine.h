@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <cstdint>
+#include <optional>
 
 #include "hardware/accelerator.h"
 #include "hardware/network.h"
@@ -21,6 +22,9 @@ struct Machine {
   double code_base_factor = 1;
   // Link to the host's memory, 10^9 bytes per second and direction: PCI Express 5.0, 16 lanes.
   double host_gbps = 63;
+  // Training: microseconds that the host needs to launch an op of the code base. No value: that of the
+  // accelerator's tables.
+  std::optional<double> host_launch_us = {};
 };
 
 }  // namespace shardscape

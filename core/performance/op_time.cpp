@@ -96,7 +96,8 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape) {
 }
 
 double launch_seconds(const Machine& machine) {
-  return !machine.training ? 0 : kernels_of(*machine.accelerator).data.host_launch_us * 1e-6;
+  if (!machine.training) return 0;
+  return machine.host_launch_us.value_or(kernels_of(*machine.accelerator).data.host_launch_us) * 1e-6;
 }
 
 double memory_bound_seconds(const Machine& machine, double bytes) {

@@ -7,8 +7,10 @@ namespace shardscape {
 
 Machine machine_of(const Design& design) {
   Machine out{accelerator_of(design.cluster), network_of(design), trains(design)};
-  const KernelProfile* profile = ModelLibrary::instance().profile(design.workload.profile);
-  if (profile && out.training) out.code_base_factor = profile->slowdown;
+  if (const KernelProfile* profile = ModelLibrary::instance().profile(design.workload.profile)) {
+    if (out.training) out.code_base_factor = profile->slowdown;
+    out.host_launch_us = profile->host_launch_us;
+  }
   return out;
 }
 
@@ -51,12 +53,13 @@ void add_to(CacheKey& key, const Network& network) {
 
 // The bindings name every member, so a new member does not compile until it is added to a key.
 void add_to(CacheKey& key, const Machine& machine) {
-  const auto& [accelerator, network, training, code_base_factor, host_gbps] = machine;
+  const auto& [accelerator, network, training, code_base_factor, host_gbps, host_launch_us] = machine;
   add_to(key, *accelerator);
   add_to(key, network);
   key.add(int64_t{training});
   key.add(code_base_factor);
   key.add(host_gbps);
+  key.add(host_launch_us.value_or(-1));
 }
 
 }  // namespace shardscape

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/carried_tensors.h"
+#include "memory/segment_memories.h"
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
 #include "pipeline/peak_candidates.h"
@@ -54,7 +55,11 @@ double gemms_and_attention(const PartSeconds& part) {
 
 StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const Machine& machine,
                              LayerTable& table, Timeline& timeline)
-    : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
+    : report_(report),
+      machine_(machine),
+      host_waits_for_passes_(profile_of(report.graph()).host_waits_for_passes),
+      costs_(report, machine),
+      timeline_(timeline) {
   const Boundary& boundary = table.boundary();
   struct Known {  // most messages have the same span
     GroupSpan span;
@@ -310,6 +315,7 @@ NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
   SyncSimulator& sync = *at.stage.sync;
   const StageProgram& program = at.stage.timed.program;
   const int microbatch = at.action.microbatch;
+  if (host_waits_for_passes_) at.timeline.synchronize(at.number);
   const NodeId input = gather_message(at, kind, arrived);
   const std::span<const Event> events = program.pass(at.action);
   ended_.assign(events.size(), kNoNode);

@@ -57,6 +57,8 @@ class StepSimulator final : public ScheduleWork {
   // those that are gathered after it.
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
+  // Whether the host waits for the end of a pass before it launches the next one (KernelProfile).
+  bool host_waits_for_passes() const { return host_waits_for_passes_; }
   // Of a message that was scattered over tp, before a forward or a backward of the stage that receives it.
   double gather_seconds(int stage, bool forward) const {
     const Stage& of = stages_[static_cast<size_t>(stage)];
@@ -110,6 +112,7 @@ class StepSimulator final : public ScheduleWork {
 
   const Report& report_;
   const Machine& machine_;
+  const bool host_waits_for_passes_;
   SyncCosts costs_;
   Timeline& timeline_;
   std::map<int, TimedProgram> programs_;  // by StageReport::representative

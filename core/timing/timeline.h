@@ -2,6 +2,7 @@
 // it waits for have ended. Times are in seconds since the step began.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -62,6 +63,11 @@ class Timeline {
   NodeId arrive(int stage, double begin, double end);
   // Adds an external node; it becomes the last node of its stream.
   NodeId add_external(int stage, StreamKind stream, double begin, double end);
+  // The host launches nothing more until the compute stream has ended.
+  void synchronize(int stage) {
+    double& launched = streams_[static_cast<size_t>(stage)].launched;
+    launched = std::max(launched, end_of(last(stage, StreamKind::Compute)));
+  }
   double launched(int stage) const { return of(stage).launched; }
   // undo() removes the nodes that a stage got after a checkpoint. Other stages must not get nodes in between.
   auto checkpoint(int stage) const { return std::pair{nodes_.size(), of(stage)}; }

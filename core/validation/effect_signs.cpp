@@ -59,7 +59,8 @@ std::vector<Server> servers_of(const ValidatedMetric& metric) {
   std::vector<Server> out;
   for (const auto* list : {&metric.rows, &metric.unpredicted})
     for (const ValidatedRow& row : *list) {
-      if (row.settings.empty()) continue;
+      // A serving point without settings has no start command. A training run has the default layout.
+      if (row.settings.empty() && row.cell != ServedCell()) continue;
       auto same = std::find_if(out.begin(), out.end(), [&](const Server& server) {
         return server.first->series == row.series && server.first->load == row.load &&
                server.first->settings == row.settings;

@@ -29,6 +29,9 @@ const std::vector<Format>& formats() {
       {"rows", {"hidden", "heads", "mbs", "measured_ms"}, map_megatron_deepspeed},
       {"rows", {"sharding", "act_ckpt", "derived_iteration_s"}, map_composer_fsdp},
       {"rows", {"system", "precision", "derived_iteration_s"}, map_megatron_bridge},
+      {"rows", {"model_b", "zero_stage", "mfu_pct"}, map_nanotron},
+      {"rows", {"model_size", "zero_stage", "oom", "step_seconds"}, map_bigscience},
+      {"rows", {"zero_group", "grad_accum", "step_seconds_est"}, map_internevo},
       {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
       {"rows", {"benchmark", "round", "micro_batches", "step_seconds"}, map_mlperf_training},
       {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
@@ -212,8 +215,9 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
   out.name = std::filesystem::path(path).stem().string();
   out.folder = std::filesystem::path(path).parent_path().string();
   for (const char* key : {"source", "note"})
-    if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string())
-      out.source = it->get<std::string>();
+    if (const auto it = set.find(key); out.source.empty() && it != set.end())
+      for (const MeasuredJson& part : it->is_array() ? *it : MeasuredJson::array({*it}))
+        if (part.is_string()) out.source += (out.source.empty() ? "" : "; ") + part.get<std::string>();
   for (const Format& format : formats()) {
     const auto rows = set.find(format.rows);
     if (rows == set.end() || !rows->is_array()) continue;

@@ -15,8 +15,9 @@
 namespace shardscape {
 
 // What a memory figure counts: tensors or reserved segments (torch.cuda.max_memory_allocated,
-// torch.cuda.max_memory_reserved). Reserved assumes expandable segments, as in torchtitan's run_train.sh.
-enum class MemoryMeasure : uint8_t { Allocated, Reserved };
+// torch.cuda.max_memory_reserved), or everything on the device (nvidia-smi). Reserved assumes expandable
+// segments, as in torchtitan's run_train.sh.
+enum class MemoryMeasure : uint8_t { Allocated, Reserved, InUse };
 
 struct MeasuredRow {
   std::string name;      // "llama3_70b_l12_tp8_pp1_dp1_mbc8_cef"
@@ -26,7 +27,10 @@ struct MeasuredRow {
   std::optional<double> bytes;    // on the fullest rank, or of `stage`; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
-  std::optional<int> stage{};              // the stage whose ranks `bytes` is of; empty: the fullest rank
+  std::optional<int> stage{};  // the stage whose ranks `bytes` is of; empty: the fullest rank
+  // Whether the run gave figures, or failed. Empty: the set does not list failed runs.
+  std::optional<bool> ran{};
+  std::string cannot_run{};  // why the code base refuses the layout, so that `design` is not set
   std::optional<MeasuredServing> serving;  // of a serving point
 };
 

@@ -8,6 +8,7 @@
 #include "memory/allocator_use.h"
 #include "memory/memory_timeline.h"
 #include "serving/requests/service_results.h"
+#include "validation/decisions.h"
 #include "validation/rank_correlation.h"
 #include "validation/served_validation.h"
 
@@ -18,13 +19,29 @@ namespace {
 double predicted_bytes(Report report, const MeasuredRow& row) {
   report.memory = memory_timeline(report);
   int64_t most = 0;
+  const auto bytes = [&](const StageMemory& s) {
+    switch (row.measure) {
+      case MemoryMeasure::Allocated: return s.allocated;
+      case MemoryMeasure::InUse: return s.in_use;
+      case MemoryMeasure::Reserved: break;
+    }
+    return allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved;
+  };
   for (const StageMemory& s : report.memory->stages)
-    if (!row.stage || *row.stage == s.stage)
-      most = std::max(most,
-                      row.measure == MemoryMeasure::Allocated
-                          ? s.allocated
-                          : allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved);
+    if (!row.stage || *row.stage == s.stage) most = std::max(most, bytes(s));
   return static_cast<double>(most);
+}
+
+// Whether the run of a row with a design is predicted to succeed. report: of the design.
+RunCheck::Row predicted_run(const MeasuredRow& row, const Report* report) {
+  RunCheck::Row out{row.name, *row.ran, false, row.cannot_run};
+  if (!out.reason.empty()) return out;
+  const auto memory = memory_timeline(*report);
+  out.predicted = memory->fits;
+  if (!out.predicted)
+    out.reason = "needs " + format_bytes(memory->stages[static_cast<size_t>(memory->peak_stage)].in_use) +
+                 " of " + format_bytes(memory->capacity);
+  return out;
 }
 
 // Rows that differ only in settings without effect on memory share a prediction.
@@ -107,6 +124,10 @@ std::vector<double> abs_errors(const std::vector<ValidatedRow>& rows) {
 
 }  // namespace
 
+size_t RunCheck::right() const {
+  return static_cast<size_t>(std::count_if(rows.begin(), rows.end(), [](const Row& r) { return r.right(); }));
+}
+
 double ValidatedMetric::median_abs_error_percent() const { return distribution(abs_errors(rows)).p50; }
 
 std::vector<CellErrors> ValidatedMetric::cells() const {
@@ -124,6 +145,37 @@ std::vector<CellErrors> ValidatedMetric::cells() const {
   std::stable_sort(out.begin(), out.end(), [](const CellErrors& a, const CellErrors& b) {
     return a.mean_abs_error_percent > b.mean_abs_error_percent;
   });
+  return out;
+}
+
+std::optional<Decisions> ValidatedMetric::decisions() const {
+  if (name != "time") return std::nullopt;
+  std::map<std::string, std::vector<const ValidatedRow*>> workloads;
+  for (const ValidatedRow& row : rows)
+    if (!row.series.empty()) workloads[row.series].push_back(&row);
+  Decisions out;
+  for (const auto& [workload, layouts] : workloads) {
+    if (layouts.size() < 2) continue;
+    const auto least = [&, &of = layouts](auto value) {
+      return **std::min_element(of.begin(), of.end(), [&](const ValidatedRow* a, const ValidatedRow* b) {
+        return value(*a) < value(*b);
+      });
+    };
+    const ValidatedRow pick = least([](const ValidatedRow& row) { return row.predicted; });
+    const ValidatedRow best = least([](const ValidatedRow& row) { return row.measured; });
+    const double regret = 100 * (pick.measured / best.measured - 1);
+    ++out.workloads;
+    out.rows += layouts.size();
+    out.best_picked += regret == 0;
+    out.mean_regret_percent += regret;
+    if (regret > out.worst_regret_percent || out.worst_pick.empty()) {
+      out.worst_regret_percent = regret;
+      out.worst_pick = pick.name;
+      out.worst_best = best.name;
+    }
+  }
+  if (out.workloads == 0) return std::nullopt;
+  out.mean_regret_percent /= static_cast<double>(out.workloads);
   return out;
 }
 
@@ -179,10 +231,13 @@ size_t Validation::right_verdicts() const {
 }
 
 Validation validate_set(const MeasuredSet& set, const StepTime& time) {
-  Validation out{set.name, set.source, {}};
+  Validation out{set.name, set.source, {}, {}, {}};
   ValidatedMetric seconds{"time", {}, {}, {}, false}, bytes{"memory", {}, {}, {}, false};
   Predictions predictions(time);
   for (const MeasuredRow& row : set.rows) {
+    const Layout layout = row.unmapped.empty() && row.cannot_run.empty() && !row.serving
+                              ? layout_of(row.design)
+                              : Layout{};
     const auto judge = [&](ValidatedMetric& metric, const std::optional<double>& measured,
                            const std::string& why_not, const auto& predict) {
       if (!measured) {
@@ -190,8 +245,8 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
         return;
       }
       metric.any = true;
-      if (!row.unmapped.empty()) {
-        metric.unmapped.emplace_back(row.name, row.unmapped);
+      if (const std::string& why = row.unmapped.empty() ? row.cannot_run : row.unmapped; !why.empty()) {
+        metric.unmapped.emplace_back(row.name, why);
         return;
       }
       const auto report = predictions.report(row.design);
@@ -202,10 +257,20 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
         return;
       }
       if (const std::optional<double> predicted = predict(*report))
-        metric.rows.push_back({row.name, *measured, *predicted});
+        metric.rows.push_back({row.name, *measured, *predicted, {}, layout.workload, "", layout.settings});
       else
         metric.unmapped.emplace_back(row.name, "the program does not predict this figure for this design");
     };
+    if (row.ran) {
+      const auto report = row.unmapped.empty() && row.cannot_run.empty() ? predictions.report(row.design)
+                                                                         : nullptr;
+      if (!row.unmapped.empty())
+        out.runs.unmapped.emplace_back(row.name, row.unmapped);
+      else if (report && !report->valid())
+        out.runs.unmapped.emplace_back(row.name, "the design has no report");
+      else
+        out.runs.rows.push_back(predicted_run(row, report.get()));
+    }
     if (time)
       judge(seconds, row.seconds, row.no_seconds,
             [&](const Report&) { return predictions.seconds(row.design); });

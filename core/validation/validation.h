@@ -20,7 +20,8 @@ struct ValidatedRow {
   double measured = 0, predicted = 0;  // in the unit of the metric
   ServedCell cell = {};                // of a serving point; so are the next two
   std::string series = {}, load = {};
-  std::map<std::string, std::string> settings = {};  // MeasuredServing::settings
+  // MeasuredServing::settings. Of a training run: the knobs that Layout names (decisions.h).
+  std::map<std::string, std::string> settings = {};
   // Against a measured 0 (preemptions) every other prediction is 100 % off.
   double error_percent() const { return measured == 0 ? 100 : 100 * (predicted / measured - 1); }
 };
@@ -38,6 +39,15 @@ struct SeriesCorrelation {
   size_t series = 0, rows = 0;
 };
 
+// The layouts of one workload, that is, training runs that differ only in layout. The pick is the layout with
+// the shortest predicted step. Its regret is how much longer it takes than the fastest measured layout.
+struct Decisions {
+  size_t workloads = 0, rows = 0;  // workloads with at least two layouts
+  size_t best_picked = 0;          // workloads whose pick is the fastest
+  double mean_regret_percent = 0, worst_regret_percent = 0;
+  std::string worst_pick, worst_best;  // names of rows of the workload with the worst regret
+};
+
 // One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
   std::string name;  // "memory", "time", "ttft_p99"
@@ -51,7 +61,10 @@ struct ValidatedMetric {
   const ValidatedRow* worst() const;        // nullptr without rows
   // Of serving points: the worst cell first. Empty for other rows.
   std::vector<CellErrors> cells() const;
-  // Of serving points. equal_load: only rows with equal load are ranked. Empty without a series.
+  // Of step times. Empty if no workload has two layouts.
+  std::optional<Decisions> decisions() const;
+  // Of serving points and of step times. equal_load: only rows with equal load are ranked. Empty without a
+  // series.
   std::optional<SeriesCorrelation> correlation(bool equal_load) const;
   const char* unit() const;  // "bytes", "seconds", "tokens", "tokens per second", "tokens per step",
                              // "preemptions"
@@ -65,10 +78,24 @@ struct ValidatedVerdict {
   bool right() const { return measured == predicted; }
 };
 
+// Whether runs succeed: the code base accepts the layout, and the design fits on its accelerator.
+struct RunCheck {
+  struct Row {
+    std::string name;
+    bool ran = false, predicted = false;
+    std::string reason;  // why it is predicted to fail
+    bool right() const { return ran == predicted; }
+  };
+  std::vector<Row> rows;
+  std::vector<std::pair<std::string, std::string>> unmapped;  // row and reason
+  size_t right() const;
+};
+
 struct Validation {
   std::string set, source;
   std::vector<ValidatedMetric> metrics;         // only kinds of figures that occur in the set
   std::vector<ValidatedVerdict> verdicts = {};  // of the mapped rows with a service level
+  RunCheck runs = {};                           // without rows if the set does not list failed runs
   size_t right_verdicts() const;
 };
 

@@ -53,9 +53,9 @@ std::string effects_text(const ValidatedMetric& metric) {
     out += padded(name, 10, true);
   out += "\n";
   for (const auto& [name, of] : effect_counts(pairs)) out += line(name, of);
-  out += line("all settings of an engine", setting_total(pairs));
+  out += line("all settings but the engine", setting_total(pairs));
   if (const RepeatedRuns of = repeated_runs(metric); of.servers > 0)
-    out += "servers measured several times: " + std::to_string(of.servers) + ", runs differ by " +
+    out += "configurations measured several times: " + std::to_string(of.servers) + ", runs differ by " +
            fixed(of.median_percent, 1) + " % in the median, at most " + fixed(of.worst_percent, 1) + " %\n";
   return out;
 }
@@ -106,6 +106,40 @@ std::string cells_text(const ValidatedMetric& metric) {
   for (const CellErrors& of : cells)
     out += padded(cell_text(of.cell), kNameWidth, false) + padded(std::to_string(of.rows), 12, true) +
            padded(fixed(of.mean_abs_error_percent, 2) + " %", 12, true) + "\n";
+  return out;
+}
+
+// How well predictions choose among the layouts of a workload. Nothing for serving points.
+std::string decisions_text(const ValidatedMetric& metric) {
+  const auto of = metric.decisions();
+  if (!of) return {};
+  std::string out = "layouts of one workload: mean regret " + fixed(of->mean_regret_percent, 2) +
+                    " %, best picked in " + std::to_string(of->best_picked) + " of " +
+                    std::to_string(of->workloads) + " workloads (" + rows_text(of->rows) +
+                    "), worst regret " + fixed(of->worst_regret_percent, 1) + " % (" + of->worst_pick +
+                    " instead of " + of->worst_best + ")\n";
+  if (const auto rank = metric.correlation(false))
+    out += "rank correlation of layouts " + fixed(rank->value, 3) + " (" + rows_text(rank->rows) + " in " +
+           std::to_string(rank->series) + " workloads)\n";
+  return out + effects_text(metric);
+}
+
+// Which runs succeed and which fail; a line per wrong row.
+std::string runs_text(const RunCheck& runs) {
+  if (runs.rows.empty() && runs.unmapped.empty()) return {};
+  const auto wrong = [&](bool ran) {
+    return std::to_string(std::count_if(runs.rows.begin(), runs.rows.end(), [&](const RunCheck::Row& row) {
+      return !row.right() && row.ran == ran;
+    }));
+  };
+  std::string out = "\nruns or fails: right in " + std::to_string(runs.right()) + " of " +
+                    rows_text(runs.rows.size()) + "; ran although predicted to fail: " + wrong(true) +
+                    ", failed although predicted to run: " + wrong(false) + "\n";
+  for (const RunCheck::Row& row : runs.rows)
+    if (!row.right())
+      out += std::string(row.ran ? "ran: " : "failed: ") + row.name +
+             (row.reason.empty() ? "" : ": " + row.reason) + "\n";
+  for (const auto& [row, why] : runs.unmapped) out += "not mapped: " + row + ": " + why + "\n";
   return out;
 }
 
@@ -182,10 +216,34 @@ std::string validation_text(const Validation& v) {
                                      fixed(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst())
       out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
-    out += "\n" + cells_text(metric) + unmapped_text(metric);
+    out += "\n" + cells_text(metric) + decisions_text(metric) + unmapped_text(metric);
   }
-  return out + verdicts_text(v);
+  return out + verdicts_text(v) + runs_text(v.runs);
 }
+
+namespace {
+
+// How well predictions order rows, and the signs of the effects of single settings.
+void add_orders(Json& entry, const ValidatedMetric& metric) {
+  if (std::any_of(metric.rows.begin(), metric.rows.end(),
+                  [](const ValidatedRow& row) { return !row.settings.empty(); }))
+    entry["setting_effects"] = effects_json(metric);
+  for (const bool equal_load : {false, true})
+    if (const auto of = metric.correlation(equal_load); of && (!equal_load || !metric.cells().empty()))
+      entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {
+          {"value", of->value}, {"series", of->series}, {"rows", of->rows}};
+}
+
+Json runs_json(const RunCheck& runs) {
+  Json rows = Json::array(), unmapped = Json::array();
+  for (const RunCheck::Row& row : runs.rows)
+    rows.push_back(
+        {{"row", row.name}, {"ran", row.ran}, {"predicted", row.predicted}, {"reason", row.reason}});
+  for (const auto& [row, why] : runs.unmapped) unmapped.push_back({{"row", row}, {"reason", why}});
+  return {{"right", runs.right()}, {"rows", rows}, {"unmapped", unmapped}};
+}
+
+}  // namespace
 
 std::string validation_json(const Validation& v) {
   Json out = {{"set", v.set}, {"source", v.source}};
@@ -215,7 +273,18 @@ std::string validation_json(const Validation& v) {
     entry["worst"] = metric.worst() ? row_json(*metric.worst()) : Json();
     entry["unmapped"] = unmapped;
     const std::vector<CellErrors> cells = metric.cells();
-    if (cells.empty()) continue;
+    if (const auto of = metric.decisions())
+      entry["decisions"] = {{"workloads", of->workloads},
+                            {"rows", of->rows},
+                            {"best_picked", of->best_picked},
+                            {"mean_regret_percent", of->mean_regret_percent},
+                            {"worst_regret_percent", of->worst_regret_percent},
+                            {"worst_pick", of->worst_pick},
+                            {"worst_best", of->worst_best}};
+    if (cells.empty()) {
+      if (entry.contains("decisions")) add_orders(entry, metric);
+      continue;
+    }
     entry["median_abs_error_percent"] = metric.median_abs_error_percent();
     for (const CellErrors& of : cells) {
       Json cell;
@@ -224,15 +293,10 @@ std::string validation_json(const Validation& v) {
       cell["mean_abs_error_percent"] = of.mean_abs_error_percent;
       entry["cells"].push_back(cell);
     }
-    if (std::any_of(metric.rows.begin(), metric.rows.end(),
-                    [](const ValidatedRow& row) { return !row.settings.empty(); }))
-      entry["setting_effects"] = effects_json(metric);
-    for (const bool equal_load : {false, true})
-      if (const auto of = metric.correlation(equal_load))
-        entry[equal_load ? "rank_correlation_at_equal_load" : "rank_correlation"] = {
-            {"value", of->value}, {"series", of->series}, {"rows", of->rows}};
+    add_orders(entry, metric);
   }
   if (!v.verdicts.empty()) out["verdicts"] = verdicts_json(v);
+  if (!v.runs.rows.empty() || !v.runs.unmapped.empty()) out["runs"] = runs_json(v.runs);
   return out.dump(2) + "\n";
 }
 

@@ -239,6 +239,7 @@ class SteadySimulation {
     if (!shared) return 0;
     CacheKey key;
     for (const int64_t word : order_.key) key.add(word);
+    key.add(int64_t{simulator_.host_waits_for_passes()});
     key.add(static_cast<int64_t>(own));
     for (int s = 0; s < order_.stages; ++s) {
       for (const bool forward : {false, true}) key.add(simulator_.gather_seconds(s, forward));
@@ -350,7 +351,13 @@ class SteadySimulation {
     return transfers_[static_cast<size_t>(representatives_[static_cast<size_t>(stage)])];
   }
 
+  // Before an action: Timeline::synchronize.
+  void synchronize(SteadyStage& s) const {
+    if (simulator_.host_waits_for_passes()) s.launch_end = std::max(s.launch_end, s.compute_end);
+  }
+
   void run_as_duration(const OrderedAction& a, SteadyStage& s) {
+    synchronize(s);
     const ActionDuration& of = duration_of(a);
     double begin = s.compute_end;
     if (a.message >= 0) {
@@ -374,6 +381,7 @@ class SteadySimulation {
 
   // As run_as_duration(), with the waits for collectives of FSDP units.
   void run_as_transfer(const OrderedAction& a, SteadyStage& s) {
+    synchronize(s);
     const ActionTransfer& of = transfer_of(a, s);
     std::array<double, ActionTransfer::kStarts> starts{s.compute_end, s.data_end, ActionTransfer::kNever,
                                                        ActionTransfer::kNever};

@@ -216,7 +216,7 @@ class ServerCommandTest : public QObject {
     QVERIFY(std::abs(first.measured_percent - 100 * (400.0 / 900 - 1)) < 1e-9);
     QCOMPARE(repeated_runs(*metric).servers, size_t{1});
     const std::string text = QByteArray::fromStdString(validation_text(v)).simplified().toStdString();
-    QVERIFY2(text.find("all settings of an engine 4 2 1 1 1 1 servers measured several times: 1") !=
+    QVERIFY2(text.find("all settings but the engine 4 2 1 1 1 1 configurations measured several times: 1") !=
                  std::string::npos,
              text.c_str());
     const std::string json = validation_json(v);

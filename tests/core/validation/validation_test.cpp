@@ -45,6 +45,7 @@ class ValidationTest : public QObject {
     QTest::newRow("deepseek_v3") << 2 << 2;
     QTest::newRow("mlperf_training") << 20 << 20;
     QTest::newRow("megatron_golden") << 144 << 70;
+    QTest::newRow("bigscience_bloom") << 100 << 97;
   }
   void rowsAreDesignsOrSayWhy() {
     QFETCH(int, rows);
@@ -165,6 +166,7 @@ class ValidationTest : public QObject {
     QTest::newRow("torchtitan_h100") << 16.5;
     QTest::newRow("deepseek_v3") << 8.3;
     QTest::newRow("mlperf_training") << 3.5;
+    QTest::newRow("bigscience_bloom") << 26.0;
   }
   void timeIsAsMeasured() {
     QFETCH(double, mean);

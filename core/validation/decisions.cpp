@@ -1,0 +1,38 @@
+#include "validation/decisions.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "design/knobs/knobs.h"
+
+namespace shardscape {
+namespace {
+
+// The knob belongs to the layout. stage_layers follows from pp in a code base that splits layers by a rule.
+bool of_layout(const Knob& knob) {
+  constexpr std::array<std::string_view, 3> kOthers{"microbatch", "recompute", "recompute_modules"};
+  return knob.group == KnobGroup::Parallelism ||
+         std::find(kOthers.begin(), kOthers.end(), knob.id) != kOthers.end();
+}
+
+bool follows(const Knob& knob) { return knob.id == "dp" || knob.id == "stage_layers"; }
+
+}  // namespace
+
+Layout layout_of(const Design& design) {
+  const Design usual;
+  Layout out;
+  out.workload = design.model.architecture + " on " + std::to_string(design.world());
+  for (const Knob& knob : knobs()) {
+    std::string value = knob_text(design, knob);
+    if (follows(knob) || value == knob_text(usual, knob)) continue;
+    if (of_layout(knob))
+      out.settings.emplace(knob.id, std::move(value));
+    else
+      out.workload += " " + knob.id + "=" + value;
+  }
+  return out;
+}
+
+}  // namespace shardscape
