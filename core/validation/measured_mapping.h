@@ -55,6 +55,11 @@ std::string preset_named(const std::string& name);
 // "row 3": the name of a row without a name.
 std::string row_number(size_t number);
 
+// If layers do not split evenly, embedding and loss replace the missing layers of the first and the last
+// virtual stage (Megatron-core's account_for_embedding_in_pipeline_split and
+// account_for_loss_in_pipeline_split).
+void uneven_layers(RowMapper& mapper);
+
 // One function per file format; each appends its rows to the set.
 // SimuMax's releases: Megatron-core on one node
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out);
@@ -65,6 +70,10 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out);  // llm-found
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
+void map_gaudi(const MeasuredJson& set, MeasuredSet& out);     // Optimum Habana's tests
+void map_trainium(const MeasuredJson& set, MeasuredSet& out);  // AWS Neuron's tables for Trainium 1
+void map_ascend(const MeasuredJson& set, MeasuredSet& out);    // MindSpeed-LLM's table
+void map_primus(const MeasuredJson& set, MeasuredSet& out);    // AMD Primus
 // Serving points
 void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out);
