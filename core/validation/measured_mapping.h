@@ -55,6 +55,9 @@ std::string preset_named(const std::string& name);
 // "row 3": the name of a row without a name.
 std::string row_number(size_t number);
 
+// Degree of dp: the number of GPUs divided by the degrees of all other axes.
+void data_parallel(RowMapper& mapper, int64_t gpus);
+
 // If layers do not split evenly, embedding and loss replace the missing layers of the first and the last
 // virtual stage (Megatron-core's account_for_embedding_in_pipeline_split and
 // account_for_loss_in_pipeline_split).

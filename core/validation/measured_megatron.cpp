@@ -35,7 +35,14 @@ std::string plain_model(std::string name) {
   return name;
 }
 
-// Degree of dp: the number of GPUs divided by the degrees of all other axes.
+void recompute(RowMapper& m) {
+  const std::string policy = m.text("recompute", "none");
+  if (policy.find("full") != std::string::npos) m.set("recompute", "full");
+  if (policy.find("selective") != std::string::npos) m.set("recompute", "selective");
+}
+
+}  // namespace
+
 void data_parallel(RowMapper& m, int64_t gpus) {
   const ParallelSpec& p = m.out().design.parallel;
   const int64_t inner = p.tp * p.pp * p.cp;
@@ -44,14 +51,6 @@ void data_parallel(RowMapper& m, int64_t gpus) {
                     " GPUs are not a multiple of tp x pp x cp = " + std::to_string(inner));
   m.set("dp", gpus / inner);
 }
-
-void recompute(RowMapper& m) {
-  const std::string policy = m.text("recompute", "none");
-  if (policy.find("full") != std::string::npos) m.set("recompute", "full");
-  if (policy.find("selective") != std::string::npos) m.set("recompute", "selective");
-}
-
-}  // namespace
 
 void uneven_layers(RowMapper& m) {
   const Design& d = m.out().design;

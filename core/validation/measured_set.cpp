@@ -195,6 +195,21 @@ std::string preset_named(const std::string& name) {
   return {};
 }
 
+// The text "source" of a set, or its parts if it is a list; otherwise the text "note".
+static std::string source_text(const MeasuredJson& set) {
+  for (const char* key : {"source", "note"}) {
+    const auto it = set.find(key);
+    if (it == set.end()) continue;
+    if (it->is_string()) return it->get<std::string>();
+    std::string text;
+    if (it->is_array())
+      for (const MeasuredJson& part : *it)
+        if (part.is_string()) text += (text.empty() ? "" : "; ") + part.get<std::string>();
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 Result<MeasuredSet> read_measured_set(const std::string& path) {
   const auto fail = [&](ProblemCode code, const std::string& what, const std::string& accepted) {
     return Problem{code, path, what, accepted};
@@ -208,9 +223,7 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();
   out.folder = std::filesystem::path(path).parent_path().string();
-  for (const char* key : {"source", "note"})
-    if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string())
-      out.source = it->get<std::string>();
+  out.source = source_text(set);
   for (const Format& format : formats()) {
     const auto rows = set.find(format.rows);
     if (rows == set.end() || !rows->is_array()) continue;

@@ -26,10 +26,26 @@ bool known_model(RowMapper& m, const std::vector<KnownModel>& models, const std:
   return m.preset(preset_named(name));
 }
 
+void gaudi_sync(RowMapper& m, const std::string& parallel) {
+  if (parallel == "DDP" || parallel == "single") return m.set("sync", "ddp-buckets");
+  m.set("grad_dtype", "bf16");
+  if (parallel == "DeepSpeed ZeRO-2") {
+    // "reduce_scatter": false: gradients are all-reduced, which is the communication of ZeRO-1.
+    m.set("sync", "zero-1");
+  } else if (parallel == "DeepSpeed ZeRO-3") {
+    m.set("sync", "zero-3");
+    for (const char* limit : {"stage3_max_live_parameters", "stage3_max_reuse_distance"})
+      m.set(limit, 100000);
+  } else {
+    m.refuse("\"" + parallel + "\" is not one of single, DDP, DeepSpeed ZeRO-2 and DeepSpeed ZeRO-3");
+  }
+}
+
 }  // namespace
 
-// Optimum Habana's tests. Defaults of the set, which the rows omit: fused attention, gradient clipping (the
-// default of the Hugging Face Trainer).
+// Optimum Habana's tests. The rows omit three settings, which are those of the tests at the same commit
+// (huggingface/optimum-habana @1d8504c, tests/configs): attention is not fused (no --use_flash_attention),
+// gradients are clipped, and DeepSpeed uses deepspeed_zero_2.json and deepspeed_zero_3_gaudi1.json.
 void map_gaudi(const MeasuredJson& set, MeasuredSet& out) {
   // Sources: config.json of the models on Hugging Face. GPT-NeoX adds attention and MLP to the same input and
   // rotates queries and keys; its products are those of GPT-3's blocks.
@@ -64,14 +80,9 @@ void map_gaudi(const MeasuredJson& set, MeasuredSet& out) {
       for (const char* axis : {"tp", "pp", "dp", "seq"}) m.set_from(axis, axis);
       m.set_from("microbatch", "micro_batch");
       m.set_from("batch", "global_batch");
-      if (parallel == "DeepSpeed ZeRO-2" || parallel == "DeepSpeed ZeRO-3")
-        m.set("sync", parallel.back() == '2' ? "zero-2" : "zero-3");
-      else if (parallel == "DDP" || parallel == "single")
-        m.set("sync", "ddp-buckets");
-      else
-        m.refuse("\"" + parallel + "\" is not one of single, DDP, DeepSpeed ZeRO-2 and DeepSpeed ZeRO-3");
+      gaudi_sync(m, parallel);
       m.set("recompute", m.text("recompute", "none"));
-      m.set("profile", "transformers-flash");
+      m.set("profile", "transformers-eager");
       m.set("vocab_multiple", 1);
       m.set("clip_grad_norm", "true");
       if (hardware.starts_with("Gaudi 2") || hardware.starts_with("Gaudi 3"))
@@ -94,14 +105,15 @@ void neuron_nemo(RowMapper& m) {
   m.set("moment_dtype", "bf16");
   m.set("grad_dtype", "bf16");
   m.set("recompute", "full");
+  m.set("profile", "megatron-core-unfused");
 }
 
 // neuronx-distributed (BF16+FP32Optimizer: float32 copies and states). Defaults of its Llama tutorials:
-// sequence parallelism, ZeRO-1, recompute of the attention core (AWS Neuron documentation, Training
-// Llama-2-7B with tensor parallelism and ZeRO-1).
+// sequence parallelism, ZeRO-1 and fused attention, which leaves no attention core to recompute (AWS Neuron
+// documentation, Training Llama-2-7B with tensor parallelism and ZeRO-1).
 void neuron_distributed(RowMapper& m) {
   m.set("sync", "zero-1");
-  m.set("recompute", "selective");
+  m.set("profile", "flash");
 }
 
 }  // namespace
@@ -163,7 +175,6 @@ void map_trainium(const MeasuredJson& set, MeasuredSet& out) {
         neuron_nemo(m);
       else
         m.refuse("precision " + precision + " is not one of BF16+SR and BF16+FP32Optimizer");
-      m.set("profile", "megatron-core-unfused");
       m.set("clip_grad_norm", "true");
       m.set("accelerator", "trainium1");
     }
@@ -186,18 +197,22 @@ void map_primus(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     if (!m.has("seq") || !m.has("micro_batch"))
       m.refuse("the row has no sequence length and no microbatch");
-    else if (const std::string id = preset_named(m.text("model")); id.empty())
-      m.refuse("no preset has the architecture of " + m.text("model"));
-    else if (m.preset(id)) {
+    else if (m.preset(preset_named(m.text("model")))) {
       if (const auto speed = m.measured("tokens_per_s_per_gpu", 1, m.out().no_seconds))
-        m.out().seconds = static_cast<double>(kMicrobatches * microbatch * seq) / *speed;
+        m.out().seconds = static_cast<double>(kMicrobatches) * static_cast<double>(microbatch) *
+                          static_cast<double>(seq) / *speed;
       for (const char* axis : {"tp", "pp", "cp", "ep", "seq"}) m.set_from(axis, axis);
-      m.set("dp", gpus / (m.integer("tp", 1) * m.integer("pp", 1) * m.integer("cp", 1)));
+      data_parallel(m, gpus);
       m.set("microbatch", microbatch);
       m.set_product("batch", {kMicrobatches, microbatch, m.out().design.parallel.dp});
       const bool sharded = m.flag("fsdp", false);
       m.set("sync", sharded ? "fsdp2" : "distributed-optimizer");
-      if (!sharded) {
+      if (sharded) {
+        // The same configurations recompute 72 of the 80 layers of Llama 3.1 70B, the model that is sharded.
+        m.set("recompute", "full");
+        m.set("recompute_method", "block");
+        m.set("recompute_num_layers", 72);
+      } else {
         m.set("overlap_grad_reduce", "true");
         m.set("overlap_param_gather", "true");
       }
@@ -206,6 +221,7 @@ void map_primus(const MeasuredJson& set, MeasuredSet& out) {
       m.set("clip_grad_norm", "true");
       m.set("accelerator", m.text("gpu"));
     }
+    if (m.refused()) m.out().no_seconds = m.out().unmapped;  // the reason why its step time is not known
     out.rows.push_back(m.finish());
   }
 }
