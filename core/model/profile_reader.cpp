@@ -217,11 +217,29 @@ void inherit(json& root, const json& base) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile",     "label",           "source",        "extends",         "packed",
-                   "fused",       "fused_results",   "merged",        "layer_sums",      "shared_experts",
-                   "recomputes",  "residual",        "reduce",        "weight_gradient", "separate_experts",
-                   "expert_bias", "gathered_inputs", "gradient_sums", "weighs",          "slowdown",
-                   "host",        "host_launch_us",  "ops"});
+  file.only(root, {"profile",
+                   "label",
+                   "source",
+                   "extends",
+                   "packed",
+                   "fused",
+                   "fused_results",
+                   "merged",
+                   "layer_sums",
+                   "shared_experts",
+                   "recomputes",
+                   "residual",
+                   "reduce",
+                   "weight_gradient",
+                   "separate_experts",
+                   "expert_bias",
+                   "gathered_inputs",
+                   "gradient_sums",
+                   "weighs",
+                   "slowdown",
+                   "host",
+                   "host_launch_us",
+                   "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 

@@ -64,7 +64,7 @@ void map_megatron_golden(const MeasuredJson& set, MeasuredSet& out) {
       m.set("accelerator", m.text("hardware"));
       m.set("gpus_per_node", node);
       if (workspace_config(m) == ":4096:8") m.set("cublas_workspace", 32);  // 8 x 4,096 KiB
-      m.out().stage = static_cast<int>(m.out().design.parallel.pp) - 1;  // the last rank logs its peak
+      m.out().stage = static_cast<int>(m.out().design.parallel.pp) - 1;     // the last rank logs its peak
     }
     m.out().design.name = m.out().name;
     out.rows.push_back(m.finish());

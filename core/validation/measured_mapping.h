@@ -59,6 +59,14 @@ void set_transposed_weights(RowMapper& m, const std::string& accelerator);
 // "row 3": the name of a row without a name.
 std::string row_number(size_t number);
 
+// Degree of dp: the number of GPUs divided by the degrees of all other axes.
+void data_parallel(RowMapper& mapper, int64_t gpus);
+
+// If layers do not split evenly, embedding and loss replace the missing layers of the first and the last
+// virtual stage (Megatron-core's account_for_embedding_in_pipeline_split and
+// account_for_loss_in_pipeline_split).
+void uneven_layers(RowMapper& mapper);
+
 // One function per file format; each appends its rows to the set.
 // SimuMax's releases: Megatron-core on one node
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out);
@@ -71,9 +79,13 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
 void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B and Llama 3.1
-void map_nanotron(const MeasuredJson& set, MeasuredSet& out);    // layouts of the Ultra-Scale Playbook
-void map_bigscience(const MeasuredJson& set, MeasuredSet& out);  // Megatron-DeepSpeed before BLOOM
+void map_nanotron(const MeasuredJson& set, MeasuredSet& out);         // layouts of the Ultra-Scale Playbook
+void map_bigscience(const MeasuredJson& set, MeasuredSet& out);       // Megatron-DeepSpeed before BLOOM
 void map_internevo(const MeasuredJson& set, MeasuredSet& out);
+void map_gaudi(const MeasuredJson& set, MeasuredSet& out);     // Optimum Habana's tests
+void map_trainium(const MeasuredJson& set, MeasuredSet& out);  // AWS Neuron's tables for Trainium 1
+void map_ascend(const MeasuredJson& set, MeasuredSet& out);    // MindSpeed-LLM's table
+void map_primus(const MeasuredJson& set, MeasuredSet& out);    // AMD Primus
 // Serving points
 void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out);

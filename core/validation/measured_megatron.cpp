@@ -35,7 +35,14 @@ std::string plain_model(std::string name) {
   return name;
 }
 
-// Degree of dp: the number of GPUs divided by the degrees of all other axes.
+void recompute(RowMapper& m) {
+  const std::string policy = m.text("recompute", "none");
+  if (policy.find("full") != std::string::npos) m.set("recompute", "full");
+  if (policy.find("selective") != std::string::npos) m.set("recompute", "selective");
+}
+
+}  // namespace
+
 void data_parallel(RowMapper& m, int64_t gpus) {
   const ParallelSpec& p = m.out().design.parallel;
   const int64_t inner = p.tp * p.pp * p.cp;
@@ -45,9 +52,6 @@ void data_parallel(RowMapper& m, int64_t gpus) {
   m.set("dp", gpus / inner);
 }
 
-// If layers do not split evenly, embedding and loss replace the missing layers of the first and the last
-// virtual stage (Megatron-core's account_for_embedding_in_pipeline_split and
-// account_for_loss_in_pipeline_split).
 void uneven_layers(RowMapper& m) {
   const Design& d = m.out().design;
   const int64_t chunks = d.parallel.pp * d.parallel.virtual_stages, layers = d.model.layers;
@@ -59,14 +63,6 @@ void uneven_layers(RowMapper& m) {
     list += (c ? "," : "") + std::to_string(each - (c == 0 ? first : c + 1 == chunks ? lacking - first : 0));
   m.set("stage_layers", list);
 }
-
-void recompute(RowMapper& m) {
-  const std::string policy = m.text("recompute", "none");
-  if (policy.find("full") != std::string::npos) m.set("recompute", "full");
-  if (policy.find("selective") != std::string::npos) m.set("recompute", "selective");
-}
-
-}  // namespace
 
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson setup = set.value("setup", MeasuredJson::object());

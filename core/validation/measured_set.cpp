@@ -34,6 +34,10 @@ const std::vector<Format>& formats() {
       {"rows", {"zero_group", "grad_accum", "step_seconds_est"}, map_internevo},
       {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
       {"rows", {"benchmark", "round", "micro_batches", "step_seconds"}, map_mlperf_training},
+      {"rows", {"dataset", "lora_rank", "samples_per_s"}, map_gaudi},
+      {"rows", {"neuron_cores", "check_topology", "sequences_per_s"}, map_trainium},
+      {"rows", {"npus", "tokens_per_s_per_npu"}, map_ascend},
+      {"rows", {"source_path", "schedule", "tokens_per_s_per_gpu"}, map_primus},
       {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
       {"measured_step", {"time_per_step_s"}, map_deepseek_v3},
       {"rows", {"attention_dp", "moe_tp", "moe_ep", "tpot_mean_ms"}, map_aiconfigurator},
@@ -201,6 +205,21 @@ std::string preset_named(const std::string& name) {
   return {};
 }
 
+// The text "source" of a set, or its parts if it is a list; otherwise the text "note".
+static std::string source_text(const MeasuredJson& set) {
+  for (const char* key : {"source", "note"}) {
+    const auto it = set.find(key);
+    if (it == set.end()) continue;
+    if (it->is_string()) return it->get<std::string>();
+    std::string text;
+    if (it->is_array())
+      for (const MeasuredJson& part : *it)
+        if (part.is_string()) text += (text.empty() ? "" : "; ") + part.get<std::string>();
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
 Result<MeasuredSet> read_measured_set(const std::string& path) {
   const auto fail = [&](ProblemCode code, const std::string& what, const std::string& accepted) {
     return Problem{code, path, what, accepted};
@@ -214,10 +233,7 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();
   out.folder = std::filesystem::path(path).parent_path().string();
-  for (const char* key : {"source", "note"})
-    if (const auto it = set.find(key); out.source.empty() && it != set.end())
-      for (const MeasuredJson& part : it->is_array() ? *it : MeasuredJson::array({*it}))
-        if (part.is_string()) out.source += (out.source.empty() ? "" : "; ") + part.get<std::string>();
+  out.source = source_text(set);
   for (const Format& format : formats()) {
     const auto rows = set.find(format.rows);
     if (rows == set.end() || !rows->is_array()) continue;

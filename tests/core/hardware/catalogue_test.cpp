@@ -74,6 +74,22 @@ void CatalogueTest::systems_data() {
   row("mi350x-288gb", "fp4_tflops", 8, 74e3);
   row("mi355x-288gb", "memory_gb", 8, 2.3e3);
   row("mi355x-288gb", "fp4_tflops", 8, 80.5e3);
+  // Two cards of H100 NVL; NVLink is a network of its own.
+  row("h100-nvl-94gb", "memory_gb", 2, 188);
+  row("h100-nvl-94gb", "bf16_tflops", 2, 1671);
+  row("h100-pcie-80gb", "fp8_tflops", 2, 3026);
+  // HLS-Gaudi2: 21 of 24 ports of 100 Gb/s in both directions.
+  row("gaudi2-96gb", "memory_gb", 8, 768);
+  row("gaudi2-96gb", "scaleup_gbps", 8, 2100);
+  row("gaudi2-96gb", "bf16_tflops", 1, 2.0 * 2 * 256 * 256 * 1650e6 / 1e12);
+  // HCCS of the Ascend 910B: 392 GB/s in both directions.
+  row("ascend-910b2-64gb", "scaleup_gbps", 2, 392);
+  row("ascend-910b2-64gb", "bf16_tflops", 1, 24 * 2.0 * 16 * 16 * 16 * 1800e6 / 1e12);
+  // AWS Neuron documentation: trn1.32xlarge has 32 NeuronCores.
+  row("trainium1-core-16gb", "bf16_tflops", 32, 3040);
+  row("trainium1-core-16gb", "fp32_tflops", 32, 760);
+  row("trainium1-core-16gb", "memory_gb", 32, 512);
+  row("trainium1-core-16gb", "memory_gbps", 32, 13120);
   // Google's pod of 9,216 chips.
   row("tpu-v7", "fp8_tflops", 9216, 42.5e6);
   row("tpu-v7", "memory_gb", 9216, 1.77e6);
@@ -113,6 +129,11 @@ void CatalogueTest::domains_data() {
   QTest::addRow("MI350X") << QByteArray("mi350x") << 8 << 0;
   QTest::addRow("MI355X") << QByteArray("mi355x") << 8 << 0;
   QTest::addRow("TPU v7") << QByteArray("ironwood") << 4 << 9216;
+  QTest::addRow("Gaudi 2") << QByteArray("gaudi2") << 8 << 0;
+  QTest::addRow("Ascend 910B") << QByteArray("910b") << 8 << 0;
+  QTest::addRow("NeuronCores of Trainium 1") << QByteArray("trn1") << 32 << 32;
+  QTest::addRow("H100 PCIe") << QByteArray("h100-pcie") << 8 << 0;
+  QTest::addRow("H100 NVL") << QByteArray("h100-nvl") << 8 << 0;
   QTest::addRow("Trainium 2") << QByteArray("trn2") << 16 << 16;
   QTest::addRow("Trainium 3") << QByteArray("trn3") << 4 << 144;
 }

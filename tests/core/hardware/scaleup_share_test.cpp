@@ -223,6 +223,13 @@ void ScaleupShareTest::bandwidths_data() {
   row("MI350X, all-reduce of 8", "mi350x-288gb", 8, Kind::AllReduce, every(1, 8), 1.75, 535.5);
   row("MI355X, message", "mi355x-288gb", 8, Kind::SendRecv, every(1, 2), 1, 76.5);
   row("Gaudi 3, message", "gaudi3-128gb", 8, Kind::SendRecv, every(1, 2), 1, 75);
+  row("Gaudi 2, message", "gaudi2-96gb", 8, Kind::SendRecv, every(1, 2), 1, 37.5);
+  row("Gaudi 2, all-reduce of 8", "gaudi2-96gb", 8, Kind::AllReduce, every(1, 8), 1.75, 262.5);
+  row("Ascend 910B, message", "ascend-910b2-64gb", 8, Kind::SendRecv, every(1, 2), 1, 28);
+  row("Ascend 910B, gather of 8", "ascend-910b2-64gb", 8, Kind::AllGather, every(1, 8), 7.0 / 8, 196);
+  row("Trainium 1, message", "trainium1-core-16gb", 32, Kind::SendRecv, every(1, 2), 1, 48);
+  row("Trainium 1, gather of 32", "trainium1-core-16gb", 32, Kind::AllGather, every(1, 32), 31.0 / 32, 192);
+  row("H100 PCIe, message", "h100-pcie-80gb", 8, Kind::SendRecv, every(1, 2), 1, 64);
   row("TPU v4, gather of 2", "tpu-v4", 64, Kind::AllGather, every(1, 2), 0.5, 50);
   row("TPU v4, gather of 64", "tpu-v4", 64, Kind::AllGather, every(1, 64), 63.0 / 64, 300);
   row("TPU v4, all-to-all of 64: half of all over 32 links", "tpu-v4", 64, Kind::AllToAll, every(1, 64),

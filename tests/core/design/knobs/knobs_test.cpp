@@ -404,7 +404,7 @@ void KnobsTest::refused() {
 
 void KnobsTest::catalogue() {
   QVERIFY(accelerator_problems().empty());
-  QCOMPARE(accelerators().size(), size_t{25});
+  QCOMPARE(accelerators().size(), size_t{30});
   std::set<std::string> names;
   for (const Accelerator& item : accelerators()) {
     QVERIFY2(names.insert(item.id).second, item.id.c_str());
@@ -413,7 +413,7 @@ void KnobsTest::catalogue() {
       QCOMPARE(find_accelerator(alias), &item);
     }
     QVERIFY(!item.name.empty() && !item.sources.empty());
-    QVERIFY(item.bf16_tflops > 100 && item.memory_gbps > 500);
+    QVERIFY(item.bf16_tflops > 90 && item.memory_gbps > 400);
     QCOMPARE(item.memory_bytes, static_cast<int64_t>(item.memory_gb) << 30);
   }
   QCOMPARE(find_accelerator("h100-sxm-80gb")->memory_bytes, int64_t{80} << 30);
