@@ -125,7 +125,7 @@ class Composer {
     if (chance(50))
       return {call("f",
                    one_of({"gated_mlp", "geglu_mlp", "plain_mlp", "unbiased_mlp", "relu2_mlp", "situ_mlp",
-                           "clamped_mlp", "limited_mlp"}),
+                           "clamped_mlp", "limited_mlp", "biased_gated_mlp"}),
                    in)};
     if (!weighed_ && chance(15)) return {"f = scaled_moe(" + in + ", " + in + ")"};
     std::string experts = routed();

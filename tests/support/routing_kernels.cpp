@@ -199,7 +199,7 @@ class Router {
   void combine() {
     const int64_t k = c_.experts_per_token;
     RealTensor *choices = made("choices"), *slot_weights = made("slot_weights"), *weights = made("weights"),
-               *outputs = made("outputs");
+               *outputs = made("outputs"), *permuted = made("permuted");
     slots(in(0).shape, c_.input_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
       add_row(out_[0], u, in(0), row, at(in(1), u * k + j));
       if (choices) add_row(*choices, u * k + j, in(0), row, 1);
@@ -207,6 +207,7 @@ class Router {
     });
     if (weights && weights != slot_weights) weights->data = in(1).data;
     if (outputs) outputs->data = in(0).data;
+    if (permuted) permuted->data = in(0).data;
   }
   void sum() {
     slots(in(0).shape, c_.input_starts[0][0],
@@ -219,9 +220,9 @@ class Router {
   void combine_backward() {
     const int64_t k = c_.experts_per_token;
     const RealTensor *choices = given("choices"), *slot_weights = given("slot_weights"),
-                     *weights = given("weights"), *outputs = given("outputs");
+                     *weights = given("weights"), *outputs = given("outputs"), *permuted = given("permuted");
     // otherwise the saved results of the experts
-    const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);
+    const RealTensor& rows = choices ? *choices : outputs ? *outputs : permuted ? *permuted : in(1);
     if (!choices && rows.elements() != out_[0].elements())
       throw std::runtime_error("the gradient of the weights needs the results of the experts");
     slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {

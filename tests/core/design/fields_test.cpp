@@ -63,6 +63,7 @@ void add_layouts(Designs& add) {
     p.overlap_grad_reduce = p.overlap_param_gather = true;
     w.recompute = Recompute::Full;
     w.recompute_method = RecomputeMethod::Block;
+    w.compute = ComputePrecision::FP8;
   });
   add("gpt3-13b", 2, 2, 4, [](ParallelSpec& p, WorkloadSpec& w, Design& d) {
     p.scatter_gather_pipeline = true;

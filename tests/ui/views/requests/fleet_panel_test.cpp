@@ -178,7 +178,7 @@ class FleetPanelTest : public QObject {
     const SettingRow& row = *w.requests().editor()->row("slo");
     QVERIFY2(panel.issue()->text().startsWith(text_of(row.setting().label)),
              qPrintable(panel.issue()->text()));
-    QVERIFY(row.issue()->isVisible());
+    QTRY_VERIFY(row.issue()->isVisible());
     QTest::mouseClick(panel.issue()->fixButton(), Qt::LeftButton);
     QTRY_COMPARE(w.main.focusWidget(), row.field());
   }
