@@ -65,6 +65,7 @@ void append_bridge_row(const MeasuredJson& row, const std::string& name, Measure
 void refuse_row(const std::string& name, const std::string& why, MeasuredSet& out) {
   RowMapper m(MeasuredJson::object(), name);
   m.refuse(why);
+  m.out().no_seconds = m.out().no_bytes = why;
   out.rows.push_back(m.finish());
 }
 
@@ -94,7 +95,7 @@ void apply_case(MeasuredRow& row, const std::string& column, const std::string& 
   }
   if (column.starts_with("recompute") && text != "none" && !text.starts_with("[]")) {
     set_or_unmap(row, "recompute", "selective");
-    set_or_unmap(row, "recompute_modules", text);
+    set_or_unmap(row, "recompute_modules", text.substr(0, text.find(" (OOM")));
   }
   if (row.unmapped.empty())
     for (const Problem& problem : validate(row.design))
@@ -165,6 +166,13 @@ void map_sweep(const MeasuredJson& sweep, MeasuredSet& out) {
     MeasuredRow& mapped = out.rows.back();
     apply_case(mapped, columns.empty() || !columns[0].is_string() ? "" : columns[0].get<std::string>(), label,
                cfg);
+    // The memory of a run that failed is what it had until then, not what it needs.
+    mapped.ran = label.find("OOM") == std::string::npos;
+    mapped.no_seconds = "the row has no step time";
+    if (!*mapped.ran) {
+      mapped.no_seconds = mapped.no_bytes = "the run was out of memory";
+      continue;
+    }
     if (const auto seconds = figure(columns, row, "step s")) mapped.seconds = *seconds;
     if (const auto ms = figure(columns, row, "step ms")) mapped.seconds = *ms * 1e-3;
     if (const auto peak = figure(columns, row, "peak GB")) mapped.bytes = *peak * 1e9;

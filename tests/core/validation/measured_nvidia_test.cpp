@@ -149,14 +149,20 @@ void MeasuredNvidiaTest::cardsAndSweepsBecomeDesigns() {
   QCOMPARE(plain.seconds.value_or(0), 41.25);
   QCOMPARE(plain.bytes.value_or(0), 62e9);
   QVERIFY(!sweeps.rows[2].unmapped.empty());
-  const MeasuredSet modules = read(sweep(R"("cfg": "BF16 ep16 alltoall", "columns": ["recompute", "step s"],
-      "rows": [["none", 42.21], ["core_attn", 42.92]])"),
+  const MeasuredSet modules = read(sweep(
+                                       R"json("cfg": "BF16 ep16 alltoall", "columns": ["recompute", "step s"],
+            "rows": [["none", 42.21], ["core_attn", 42.92], ["moe_act (OOM after iteration 1)", 1]])json"),
                                    "sweeps");
   QVERIFY(modules.rows.at(0).design.workload.recompute != modules.rows.at(1).design.workload.recompute);
+  // A failed run has no figures.
+  const MeasuredRow& failed = modules.rows.at(2);
+  QVERIFY2(failed.unmapped.empty(), failed.unmapped.c_str());
+  QVERIFY(modules.rows[0].ran == true && failed.ran == false && !failed.seconds);
   const MeasuredSet unknown = read(
       sweep(R"("model": "Moonlight 16B", "cfg": "", "columns": ["case", "step s"], "rows": [["a", 1]])"),
       "sweeps");
   QVERIFY(unknown.rows.at(0).unmapped.find("no preset") != std::string::npos);
+  QCOMPARE(unknown.rows[0].no_seconds, unknown.rows[0].unmapped);
 }
 
 void MeasuredNvidiaTest::otherRowsSayWhyNot_data() {
