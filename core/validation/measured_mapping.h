@@ -76,6 +76,10 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out);  // vTra
 void map_korthikanti(const MeasuredJson& set, MeasuredSet& out);
 void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out);  // llm-foundry's tables
 void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
+void map_dgx_cloud(const MeasuredJson& set, MeasuredSet& out);        // NVIDIA's DGX Cloud recipes
+void map_nvidia_releases(const MeasuredJson& set, MeasuredSet& out);  // NeMo and Megatron-Bridge before 26.02
+void map_bridge_cards(const MeasuredJson& set, MeasuredSet& out);     // Megatron-Bridge's verification cards
+void map_megatron_sweeps(const MeasuredJson& set, MeasuredSet& out);  // sweeps of one setting
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
 void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B and Llama 3.1
