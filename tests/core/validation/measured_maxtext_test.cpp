@@ -24,7 +24,8 @@ MeasuredSet read(const QString& row) {
 
 // A recipe: `layout` has MaxText's arguments, `fields` the rest of the row.
 std::string recipe(const std::string& fields, const std::string& layout = "") {
-  return R"({"device_type": null, "tflops_per_gpu": 1, "tp": 1, "pp": 1, "cp": 1, "ep": 1, "precision": "bf16", )" +
+  return R"({"device_type": null, "tflops_per_gpu": 1, "tp": 1, "pp": 1, "cp": 1, "ep": 1,
+    "precision": "bf16", )" +
          fields + R"(, "layout": {)" + layout + "}}";
 }
 
@@ -45,11 +46,11 @@ const std::string kGemma =
     R"("gpu": "tpu_v6e_trillium", "model": "gemma3-12b", "gpus": 512, "slices": 2, "seq": 32768, "gbs": 512,
     "step_seconds": 7.793)";
 const std::string kLlama405 =
-    R"("gpu": "tpu_v6e_trillium", "model": "llama3.1-405b", "gpus": 512, "slices": 2, "seq": 8192, "gbs": 512,
-    "step_seconds": 54.803)";
+    R"("gpu": "tpu_v6e_trillium", "model": "llama3.1-405b", "gpus": 512, "slices": 2, "seq": 8192,
+    "gbs": 512, "step_seconds": 54.803)";
 const std::string kMixtral =
-    R"("gpu": "tpu_v6e_trillium", "model": "mixtral-8x22b", "gpus": 256, "slices": 1, "seq": 4096, "gbs": 2048,
-    "ep": 4, "step_seconds": 24.706)";
+    R"("gpu": "tpu_v6e_trillium", "model": "mixtral-8x22b", "gpus": 256, "slices": 1, "seq": 4096,
+    "gbs": 2048, "ep": 4, "step_seconds": 24.706)";
 const std::string kFull = R"("remat_policy": "full")";
 const std::string kV5e = R"("gpu": "tpu_v5e", "slices": 2, "gpus": 512, "gbs": 3072, "tflops_per_gpu": 117)";
 const std::string kV5p =
