@@ -90,6 +90,7 @@ void map_gaudi(const MeasuredJson& set, MeasuredSet& out);     // Optimum Habana
 void map_trainium(const MeasuredJson& set, MeasuredSet& out);  // AWS Neuron's tables for Trainium 1
 void map_ascend(const MeasuredJson& set, MeasuredSet& out);    // MindSpeed-LLM's table
 void map_primus(const MeasuredJson& set, MeasuredSet& out);    // AMD Primus
+void map_maxtext(const MeasuredJson& set, MeasuredSet& out);   // MaxText on TPUs
 // Serving points
 void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out);

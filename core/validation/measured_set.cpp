@@ -42,6 +42,7 @@ const std::vector<Format>& formats() {
       {"rows", {"neuron_cores", "check_topology", "sequences_per_s"}, map_trainium},
       {"rows", {"npus", "tokens_per_s_per_npu"}, map_ascend},
       {"rows", {"source_path", "schedule", "tokens_per_s_per_gpu"}, map_primus},
+      {"rows", {"device_type", "slices", "tflops_per_gpu"}, map_maxtext},
       {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
       {"measured_step", {"time_per_step_s"}, map_deepseek_v3},
       {"rows", {"attention_dp", "moe_tp", "moe_ep", "tpot_mean_ms"}, map_aiconfigurator},

@@ -47,6 +47,8 @@ class CatalogueTest : public QObject {
   void systems();
   void domains_data();
   void domains();
+  void networks_between_slices_data();
+  void networks_between_slices();
   void small_designs_run_data();
   void small_designs_run();
 };
@@ -151,6 +153,26 @@ void CatalogueTest::domains() {
   // Links inside a domain and a NIC out of it are known.
   QVERIFY(network->scaleup_gbps > 0 || device->scaleup_gbps > 0);
   QVERIFY(network->nic_gbps > 0);
+}
+
+// Google's documentation: the network of a data centre, in Tb/s per pod.
+void CatalogueTest::networks_between_slices_data() {
+  QTest::addColumn<QByteArray>("accelerator");
+  QTest::addColumn<int>("chips");
+  QTest::addColumn<double>("terabits");
+  QTest::addRow("TPU v5e") << QByteArray("tpu-v5e") << 256 << 6.4;
+  QTest::addRow("TPU v5p") << QByteArray("tpu-v5p") << 1 << 0.05;
+  QTest::addRow("TPU v6e") << QByteArray("tpu-v6e") << 256 << 25.6;
+  QTest::addRow("TPU v7") << QByteArray("tpu-v7") << 1 << 0.1;
+}
+
+void CatalogueTest::networks_between_slices() {
+  QFETCH(QByteArray, accelerator);
+  QFETCH(int, chips);
+  QFETCH(double, terabits);
+  const NetworkEntry* network = default_network(accelerator.toStdString());
+  QVERIFY(network);
+  QCOMPARE(network->nic_gbps * 8 * chips, terabits * 1000);
 }
 
 void CatalogueTest::small_designs_run_data() { machine_rows(); }
