@@ -34,8 +34,9 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
     at_least(group.across.c_str(), group.across_size, 1);
     if (group.across_size > 1 && !shards_in_groups(policy.strategy))
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
-                       "only FSDP and Megatron's distributed optimizer replicate shards across groups",
-                       "FSDP or the distributed optimizer, or shards without replicas");
+                       "only FSDP, ZeRO-3 and Megatron's distributed optimizer replicate shards across "
+                       "groups",
+                       "FSDP, ZeRO-3 or the distributed optimizer, or shards without replicas");
     else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "without sharding there are no shards to replicate", "one group of all replicas");
@@ -77,7 +78,9 @@ bool sync_happens(SyncOccurrence occurrence, int64_t microbatch, int64_t microba
   return microbatch + 1 == microbatches;
 }
 
-bool shards_in_groups(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::DistributedOptimizer; }
+bool shards_in_groups(SyncStrategy s) {
+  return shards_parameters(s) || s == SyncStrategy::DistributedOptimizer;
+}
 bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
 bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
 bool shards_states(SyncStrategy s) {
@@ -109,7 +112,8 @@ std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
     case SyncStrategy::Zero3:
       return {{Phase::Forward, CollectiveKind::AllGather},
               {Phase::Backward, CollectiveKind::AllGather},
-              {Phase::Backward, CollectiveKind::ReduceScatter, SyncOccurrence::Every}};
+              {Phase::Backward, CollectiveKind::ReduceScatter, SyncOccurrence::Every},
+              {Phase::Backward, CollectiveKind::AllReduce, SyncOccurrence::Last, true}};
     case SyncStrategy::Fsdp1:
     case SyncStrategy::Fsdp2: break;
   }

@@ -1,6 +1,9 @@
 // DeepSpeed ZeRO-3 (runtime/zero/partitioned_param_coordinator.py, runtime/zero/stage3.py): every parameter
 // is sharded and padded on its own. The planner walks the modules of forward and backward and repeats the
-// fetches, prefetches and releases that the coordinator derives from its recorded trace.
+// fetches, prefetches and releases that the coordinator derives from its recorded trace. MiCS (arXiv
+// 2205.00119; runtime/zero/mics.py) does the same inside a group of mics_shard_size replicas. After the
+// scatter of the last microbatch, each bucket's accumulated shard is all-reduced across groups
+// (allreduce_mics_shard_grads).
 #include <algorithm>
 #include <deque>
 
@@ -189,6 +192,10 @@ void reduce_scatter(const SyncScope& scope) {
     std::sort(bucket.parts.begin(), bucket.parts.end(),
               [](const SyncPart& a, const SyncPart& b) { return a.param < b.param; });
     scope.add(bucket);
+    if (scope.group.across_size > 1) {
+      add_across(scope);
+      scope.plan.actions.back().occurrence = SyncOccurrence::Last;
+    }
     bucket.parts.clear();
     bucket.elements = filled = 0;
   };
@@ -205,6 +212,8 @@ void reduce_scatter(const SyncScope& scope) {
 }  // namespace
 
 void plan_zero3(const SyncScope& scope) {
+  if (scope.group.size == 1)
+    return reduce_scatter(scope);  // one copy of the states holds them once: no gather
   Coordinator coordinator(scope);
   std::vector<SyncAction> first = coordinator.microbatch(), rest = coordinator.microbatch();
   scope.plan.gathered += coordinator.most();

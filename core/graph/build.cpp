@@ -38,8 +38,8 @@ void set_sync(const Design& design, Structure& s) {
   s.stays_after_backward = s.whole_until_reduced ||
                            (s.sync == SyncStrategy::Fsdp2 && accumulates && !p.reshard_after_backward);
   s.accumulates = ((accumulates && fsdp) || s.whole_until_reduced) && !s.every_microbatch;
-  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 &&
-             p.dp_shard < p.dp;
+  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer || s.sync == SyncStrategy::Zero3) &&
+             s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 

@@ -217,8 +217,9 @@ std::string ddp_bucket(const Design& d) {
 }
 std::string sharding_group(const Design& d) {
   return of_policy<[](const Design& x) {
-    return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer;
-  }>(d, "sync is neither FSDP nor Megatron's distributed optimizer");
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer ||
+           x.parallel.sync == SyncStrategy::Zero3;
+  }>(d, "sync is neither FSDP, zero-3 nor Megatron's distributed optimizer");
 }
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string reshard_backward(const Design& d) {

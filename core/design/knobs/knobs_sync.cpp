@@ -20,11 +20,13 @@ void add_sync(TableWriter& table) {
   using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
   table.section("Sharding");
-  table.number(member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
-               "Hybrid sharding for fsdp1, fsdp2 and distributed-optimizer: states are sharded inside groups "
-               "of this many replicas and replicated across groups. Gradients are reduce-scattered inside a "
-               "group (over fast links), and their shards are all-reduced across groups. Megatron counts the "
-               "groups: num-distributed-optimizer-instances is dp / ds. 0: sharded over all replicas.");
+  table.number(
+      member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
+      "Hybrid sharding for fsdp1, fsdp2, zero-3 and distributed-optimizer: states are sharded inside "
+      "groups of this many replicas and replicated across groups. Gradients are reduce-scattered "
+      "inside a group (over fast links), and their shards are all-reduced across groups. Megatron "
+      "counts the groups: num-distributed-optimizer-instances is dp / ds. With zero-3 this is "
+      "DeepSpeed's mics_shard_size (MiCS). 0: sharded over all replicas.");
   table.flag(
       member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
       "For fsdp1 and fsdp2. On: units are freed after their forward and gathered again for the backward "

@@ -69,16 +69,24 @@ void check_hybrid(Checks& checks) {
   if (p.dp_shard == 0) return;
   const Fix all = set_to("dp_shard", 0);
   const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
-  const bool megatron = p.sync == SyncStrategy::DistributedOptimizer;
-  if (!is_fsdp(p.sync) && !megatron) {
+  const bool mics = p.sync == SyncStrategy::Zero3;
+  if (!is_fsdp(p.sync) && !mics && p.sync != SyncStrategy::DistributedOptimizer) {
     std::vector<Fix> fixes{all};
     if (fits)
       fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
+    if (fits && is_deepspeed(p.sync) && p.pp == 1) fixes.push_back(sync_to("zero-3"));
     checks.error(ProblemCode::DpShardWithOtherSync, "dp_shard",
-                 "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and "
-                 "replicate across groups" +
-                     std::string(is_deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
-                 "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
+                 "only FSDP, ZeRO-3 (MiCS) and Megatron's distributed optimizer shard inside a group of "
+                 "replicas and replicate across groups",
+                 "0, or the gradient sync distributed-optimizer, fsdp1, fsdp2 or zero-3", std::move(fixes));
+    return;
+  }
+  // mics.py, allreduce_mics_shard_grads: "Local sharding has no support for CPU offloading".
+  if (mics && p.dp_shard < p.dp && checks.design.workload.offload_optimizer) {
+    checks.error(
+        ProblemCode::DpShardWithOtherSync, "dp_shard",
+        "DeepSpeed's MiCS all-reduces shards of gradients on the GPU, so the host cannot update them",
+        "0, or offload_optimizer off", {all, set_to("offload_optimizer", std::string("false"))});
     return;
   }
   if (fits) return check_experts_in_copies(checks);

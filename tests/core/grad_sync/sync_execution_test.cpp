@@ -208,7 +208,8 @@ class Job {
   void execute(const SyncAction& a) {
     const SyncGroup& group = input_.groups[static_cast<size_t>(a.replicas)];
     const bool across = !group.across.empty() && a.group == group.across;
-    if (across && a.parts.empty()) return sum_copies(a.replicas);
+    if (across && a.parts.empty()) return sum_copies(scattered_);
+    if (a.op == CollectiveKind::ReduceScatter) scattered_ = a.parts;
     const RankLists& lists = across ? members_[static_cast<size_t>(a.replicas)].across
                                     : members_[static_cast<size_t>(a.replicas)].shard;
     int64_t flat = 0;
@@ -232,7 +233,9 @@ class Job {
                                  0.0);  // the next microbatch accumulates anew
           for (size_t i = 0; i < list.size(); ++i) {
             if (a.op != CollectiveKind::AllReduce && static_cast<int64_t>(i) != to) continue;
-            fresh_[static_cast<size_t>(list[i])][p][e] = sum;
+            // MiCS: the scatters of several microbatches add up until shards go across copies.
+            double& fresh = fresh_[static_cast<size_t>(list[i])][p][e];
+            fresh = std::isnan(fresh) ? sum : fresh + sum;
             if (across || group.across.empty()) accumulate(list[i], p, e);
           }
         }
@@ -248,9 +251,9 @@ class Job {
   }
 
   // The all-reduce of shards over the copies follows the scatter that made them.
-  void sum_copies(int group) {
-    for (size_t p = 0; p < input_.params.size(); ++p) {
-      if (input_.params[p].group != group) continue;
+  void sum_copies(const std::vector<SyncPart>& scattered) {
+    for (const SyncPart& part : scattered) {
+      const auto p = static_cast<size_t>(part.param);
       for (int64_t r = 0; r < ranks_; ++r) {
         const std::vector<int64_t>& copies = members(p).across[static_cast<size_t>(r)];
         if (copies.front() != r) continue;
@@ -308,6 +311,7 @@ class Job {
   std::vector<std::vector<Values>> reference_;                // per rank: what it has in unsharded training
   std::vector<std::vector<Values>> whole_, shards_;           // what it computes with; what it owns
   std::vector<std::vector<Values>> local_, fresh_, reduced_;  // gradients per rank
+  std::vector<SyncPart> scattered_;                           // by the latest reduce-scatter
 };
 
 Design tiny_design(const char* preset, int64_t ranks) {

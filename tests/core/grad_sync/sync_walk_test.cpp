@@ -286,6 +286,11 @@ void SyncWalkTest::hybridSharding() {
            std::string("s32 r8 s32 r8 s80 r20"));
   QCOMPARE(planned(policy_of(SyncStrategy::DistributedOptimizer), SyncOccurrence::Last, copies),
            std::string("s140 r35 g140"));
+  // MiCS scatters in every microbatch, and only the last one goes across copies.
+  QCOMPARE(planned(policy_of(SyncStrategy::Zero3), SyncOccurrence::Every, copies),
+           planned(policy_of(SyncStrategy::Zero3), SyncOccurrence::Every));
+  QCOMPARE(planned(policy_of(SyncStrategy::Zero3), SyncOccurrence::Last, copies),
+           std::string("r12 r8 r6 r10"));
 }
 
 // The root is gathered first, and each layer while the layer before it runs.

@@ -332,7 +332,7 @@ class FormTest : public FormWindowTest {
     QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters"
                                     << "sync is not DeepSpeed";
     QTest::newRow("sharding group") << "dp_shard"
-                                    << "sync is neither FSDP nor Megatron's distributed optimizer";
+                                    << "sync is neither FSDP, zero-3 nor Megatron's distributed optimizer";
     QTest::newRow("method of full recompute") << "recompute_method"
                                               << "only full recompute has a method";
     QTest::newRow("degree of Ulysses") << "ulysses_degree"

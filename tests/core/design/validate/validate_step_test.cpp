@@ -62,6 +62,16 @@ void sharding_rules() {
       "sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error,
       ProblemCode::DpShardWithOtherSync, "dp_shard", "0, or the gradient sync distributed-optimizer", 4);
   row(
+      "MiCS with optimizer states on the host",
+      [](Design& d) {
+        d.parallel.sync = SyncStrategy::Zero3;
+        d.parallel.pp = 1;
+        d.parallel.dp = 4;
+        d.parallel.dp_shard = 2;
+        d.workload.offload_optimizer = true;
+      },
+      error, ProblemCode::DpShardWithOtherSync, "dp_shard", "0, or offload_optimizer off", 2);
+  row(
       "sharding group that does not fit, without FSDP", [](Design& d) { d.parallel.dp_shard = 3; }, error,
       ProblemCode::DpShardWithOtherSync, "dp_shard", "0, or the gradient sync distributed-optimizer", 1);
   row(
