@@ -8,6 +8,7 @@
 #include "app/cli/messages.h"
 #include "base/atomic_write.h"
 #include "design/document.h"
+#include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
 #include "report/memory_report.h"
@@ -56,14 +57,16 @@ int run(const Arguments& arguments) {
     advice = memory_advice(report, *report.memory,
                            [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   const auto segments = fragmentation(report);
-  std::cout << (json ? with_inference(
-                           with_time(estimate_json(report, advice, segments, &ops), report, *simulation),
-                           report, *simulation)
+  const DesignBands bands = design_bands(report.design);
+  std::cout << (json ? with_bands(with_inference(with_time(estimate_json(report, advice, segments, &ops),
+                                                           report, *simulation),
+                                                 report, *simulation),
+                                  report, *simulation, bands)
                      : report_text(report) + memory_text(*report.memory, &ops) +
                            fragmentation_text(*segments) +
                            warning(segments_warning(*report.memory, *segments)) +
                            (advice ? advice_text(*advice) : "") + time_text(*simulation) +
-                           row_times_text(report, *simulation) +
+                           bands_text(report, *simulation, bands) + row_times_text(report, *simulation) +
                            running_cost_text(running_cost(report.design.cluster, report.ranks,
                                                           simulation->tokens_per_second)) +
                            missing_costs_text({report.design.cluster}) + inference_text(report, *simulation));
@@ -94,7 +97,9 @@ Command report_command() {
       std::string(
           "Prints for every pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, "
           "and every collective with its group and size. Each number stands next to its formula. The verdict "
-          "(does the step fit), the memory peak with its contributors, and the step time follow. ") +
+          "(does the step fit), the memory peak with its contributors, and the step time follow, with the 80 "
+          "% bands of "
+          "time and memory from the errors for measured runs. ") +
           kDesignFlagsHelp,
       {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
        "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",

@@ -19,6 +19,7 @@ std::string judged_percent(const ComparedFigure& figure, size_t design) {
   switch (figure.verdict(design)) {
     case Verdict::Better: return percent + " better";
     case Verdict::Worse: return percent + " worse";
+    case Verdict::Tie: return percent + " tie";
     case Verdict::None: break;
   }
   return percent;
@@ -28,6 +29,7 @@ json verdict_json(Verdict verdict) {
   switch (verdict) {
     case Verdict::Better: return "better";
     case Verdict::Worse: return "worse";
+    case Verdict::Tie: return "tie";
     case Verdict::None: break;
   }
   return nullptr;
@@ -85,6 +87,10 @@ std::string comparison_json(const char* kind, const std::vector<std::string>& na
                     {"differences", differences},
                     {"percents", percents},
                     {"verdicts", verdicts}});
+    if (row.bands.empty()) continue;
+    json& bands = list.back()["bands"] = json::array();
+    for (const auto& [low, high] : row.bands)
+      bands.push_back(std::isfinite(low) ? json{low, high} : json(nullptr));
   }
   return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -120,6 +126,13 @@ std::string comparison_text(const std::vector<std::string>& names,
     for (size_t i = 0; i < names.size(); ++i) {
       rows.back().push_back(row.text(i));
       if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), judged_percent(row, i)});
+    }
+    if (row.id != "step_seconds" && row.id != "memory") continue;
+    if (row.bands.empty()) continue;
+    rows.push_back({"    80 % band"});
+    for (size_t i = 0; i < names.size(); ++i) {
+      rows.back().push_back(row.band(i));
+      if (i > 0) rows.back().insert(rows.back().end(), {"", ""});
     }
   }
   return out + "\n" + text_table(rows, aligns);

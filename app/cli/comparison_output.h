@@ -17,7 +17,8 @@ struct DifferentSetting {
   std::vector<std::string> values;  // one per design
 };
 
-// For a terminal: a table of the settings, and one of the figures with differences from the first design.
+// For a terminal: a table of the settings, and one of the figures with differences from the first design. A
+// difference whose 80 % bands overlap is a tie.
 std::string comparison_text(const std::vector<std::string>& names,
                             const std::vector<DifferentSetting>& settings,
                             const std::vector<ComparedFigure>& figures);

@@ -5,6 +5,7 @@
 #include "app/cli/text.h"
 #include "base/units.h"
 #include "design/cluster.h"
+#include "explore/point_bands.h"
 
 namespace shardscape {
 namespace {
@@ -48,8 +49,9 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
     if (!has && std::find(extra.begin(), extra.end(), static_cast<size_t>(objective)) == extra.end())
       extra.push_back(static_cast<size_t>(objective));
   }
-  std::vector<std::vector<std::string>> rows{{"  ", "step", "tokens/s/GPU", "MFU", "memory"}};
-  std::vector<Align> aligns{Align::Right, Align::Right, Align::Right, Align::Right, Align::Right};
+  std::vector<std::vector<std::string>> rows{{"  ", "step", "80 % band", "tokens/s/GPU", "MFU", "memory"}};
+  std::vector<Align> aligns(rows[0].size(), Align::Right);
+  PointBands bands;
   for (size_t i : extra) {
     rows[0].push_back(objectives()[i].id);
     aligns.push_back(Align::Right);
@@ -60,9 +62,21 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
   }
   for (size_t i = 0; i < list.size(); ++i) {
     const Point& p = list[i];
-    std::vector<std::string> row{std::to_string(i + 1), format_seconds(p.evaluation.step_seconds),
-                                 significant(p.values[1], 4), significant(100 * p.evaluation.mfu) + " %",
+    const DesignBands& of = bands.of(*r.space, p);
+    std::string range;
+    if (of.time)
+      range = format_seconds(p.evaluation.step_seconds * of.time->low) + " to " +
+              format_seconds(p.evaluation.step_seconds * of.time->high);
+    if (p.index != r.best.front().index &&
+        points_tie(r.options.objective, p, of, r.best.front(), bands.of(*r.space, r.best.front())))
+      range += " tie";
+    std::vector<std::string> row{std::to_string(i + 1),
+                                 format_seconds(p.evaluation.step_seconds),
+                                 range,
+                                 significant(p.values[1], 4),
+                                 significant(100 * p.evaluation.mfu) + " %",
                                  format_bytes(p.evaluation.memory)};
+    if (bytes_over(p.evaluation.memory, p.evaluation.capacity, of.memory) > 0) row.back() += " may not fit";
     for (size_t o : extra) row.push_back(objective_text(static_cast<int>(o), p.values[o]));
     const std::vector<int> values = r.space->values_at(p.index);
     for (size_t a : axes) row.push_back(r.space->axes()[a].values[static_cast<size_t>(values[a])]);

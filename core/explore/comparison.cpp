@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "accuracy/error_band.h"
 #include "base/units.h"
 #include "campaign/campaign.h"
 #include "memory/estimate.h"
@@ -128,6 +129,18 @@ std::string ComparedFigure::text(size_t design) const {
   return std::isnan(values[design]) ? "-" : number_text(kind, values[design]);
 }
 
+std::string ComparedFigure::band(size_t design) const {
+  if (bands.empty() || std::isnan(bands[design].first)) return "";
+  return number_text(kind, bands[design].first) + " to " + number_text(kind, bands[design].second);
+}
+
+bool ComparedFigure::tie(size_t design, size_t baseline) const {
+  if (bands.empty() || change(design, baseline) == 0) return false;
+  const auto& [low, high] = bands[design];
+  const auto& [base_low, base_high] = bands[baseline];
+  return low <= base_high && base_low <= high;  // false for NaN
+}
+
 double ComparedFigure::change(size_t design, size_t baseline) const {
   const double by = values[design] - values[baseline];
   return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[baseline])) ? 0 : by;
@@ -156,16 +169,48 @@ Verdict ComparedFigure::verdict(size_t design, size_t baseline) const {
       "requests_per_second", "output_tokens_per_second", "input_tokens_per_second"};
   const double by = change(design, baseline);
   if (group == FigureGroup::Size || std::isnan(by) || by == 0) return Verdict::None;
+  if (tie(design, baseline)) return Verdict::Tie;
   const bool more = std::find(std::begin(kMoreIsBetter), std::end(kMoreIsBetter), id) !=
                     std::end(kMoreIsBetter);
   return (by > 0) == more ? Verdict::Better : Verdict::Worse;
 }
 
+namespace {
+
+// Figures that are proportional to the step time, or to its inverse, have the band of the time.
+void add_bands(std::vector<ComparedFigure>& figures, const std::vector<ComparedDesign>& designs) {
+  static constexpr std::string_view kTimes[] = {"step_seconds", "usd_per_million_tokens",
+                                                "kwh_per_million_tokens"},
+                                    kRates[] = {"tokens_per_second", "tokens_per_gpu", "model_tflops", "mfu"};
+  const auto among = [](const auto& ids, const std::string& id) {
+    return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
+  };
+  std::vector<DesignBands> bands;
+  for (const ComparedDesign& design : designs)
+    bands.push_back(design.simulation ? design_bands(design.report->design) : DesignBands{});
+  for (ComparedFigure& figure : figures) {
+    const bool time = among(kTimes, figure.id), rate = among(kRates, figure.id);
+    if (!time && !rate && figure.id != "memory") continue;
+    for (size_t i = 0; i < designs.size(); ++i) {
+      const std::optional<ErrorBand>& band = time || rate ? bands[i].time : bands[i].memory;
+      const double low = !band  ? kNone
+                         : rate ? 1 / band->high
+                                : band->low,
+                   high = !band  ? kNone
+                          : rate ? 1 / band->low
+                                 : band->high;
+      figure.bands.emplace_back(figure.values[i] * low, figure.values[i] * high);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
   const auto add = [&](std::string id, std::string label, FigureGroup group, FigureKind kind,
                        const auto& value_of) {
-    ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
+    ComparedFigure row{std::move(id), std::move(label), group, kind, {}, {}};
     for (const ComparedDesign& design : designs)
       row.values.push_back(design.simulation ? static_cast<double>(value_of(design)) : kNone);
     // Figures that no design has are omitted.
@@ -227,6 +272,7 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
     add(std::string(op.name()) + "_" + group + "_bytes", name + " over " + group, FigureGroup::Collectives,
         FigureKind::Bytes, [&](const ComparedDesign& d) { return moved_bytes(*d.report, op_and_group); });
   }
+  add_bands(out, designs);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "design/knobs/knobs.h"
@@ -30,13 +31,19 @@ enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
 // bytes of the fullest rank by category.
 enum class FigureGroup { Size, Time, Cost, StepParts, Memory, Collectives };
 std::string_view figure_group_label(FigureGroup group);  // "Time"
-enum class Verdict { None, Better, Worse };
+// Tie: the 80 % bands of both designs overlap (accuracy/error_band.h).
+enum class Verdict { None, Better, Worse, Tie };
 struct ComparedFigure {
   std::string id, label;  // "step_seconds", "Step time"
   FigureGroup group = FigureGroup::Size;
   FigureKind kind = FigureKind::Count;
   std::vector<double> values;  // one per design; NaN: not available
+  // Low and high end of the 80 % band per design, NaN without a band. Empty for figures without bands: those
+  // that follow neither from the step time alone nor from the memory in use.
+  std::vector<std::pair<double, double>> bands = {};
   std::string text(size_t design) const;
+  // "8.41 s to 10.3 s"; empty without a band.
+  std::string band(size_t design) const;
   // Value of a design minus the value of the baseline, an index too. 0 if the difference is rounding only;
   // NaN if a value is missing.
   double change(size_t design, size_t baseline = 0) const;
@@ -45,8 +52,10 @@ struct ComparedFigure {
   // change() in percent of the baseline: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
   // the values are equal or the baseline is 0.
   std::string percent(size_t design, size_t baseline = 0) const;
-  // Of the change: less time, memory, cost and communication is better, and more throughput. None for sizes,
-  // and where nothing changes.
+  // Whether two designs with different values have bands that overlap.
+  bool tie(size_t design, size_t baseline = 0) const;
+  // Of the change, unless it is a tie: less time, memory, cost and communication is better, and more
+  // throughput. None for sizes, and where nothing changes.
   Verdict verdict(size_t design, size_t baseline = 0) const;
 };
 // Times, rates, costs, memory of the fullest rank (total and by category), collectives by op and group. All

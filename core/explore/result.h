@@ -107,7 +107,9 @@ struct RunFigures {
 };
 
 // Indented JSON that ends with a newline: enumerated, valid, timed, infeasible, best, front, groups, sample,
-// space, parts. With figures also seconds, threads and rates. Equal results give equal bytes.
+// space, parts. Points of best and front
+// have the 80 % bands of step_seconds and memory, and whether they are a tie with the best. With figures also
+// seconds, threads and rates. Equal results give equal bytes.
 std::string result_json(const SearchResult& result, const RunFigures* figures = nullptr);
 Result<SearchResult> result_from_json(const std::string& text, const std::string& where);
 Result<SearchResult> load_result(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/data_dir.h"
+#include "explore/point_bands.h"
 #include "explore/result.h"
 #include "model/json_reader.h"
 #include "symbolic/json_value.h"
@@ -39,6 +40,19 @@ json point_json(const Space& space, const Point& point) {
   for (size_t i = 0; i < kObjectiveCount; ++i)
     if (std::isfinite(point.values[i])) figures[objectives()[i].id] = point.values[i];
   return out;
+}
+
+// Adds the 80 % bands of a point's figures, and whether it is a tie with the best point.
+void add_bands(json& entry, const SearchResult& r, const Point& point, PointBands& bands) {
+  const DesignBands& of = bands.of(*r.space, point);
+  const auto range = [](double value, const ErrorBand& band) {
+    return json{value * band.low, value * band.high};
+  };
+  if (of.time) entry["bands"]["step_seconds"] = range(point.evaluation.step_seconds, *of.time);
+  if (of.memory) entry["bands"]["memory"] = range(static_cast<double>(point.evaluation.memory), *of.memory);
+  if (!r.best.empty() && r.best.front().index != point.index)
+    entry["tie_with_best"] = points_tie(r.options.objective, point, of, r.best.front(),
+                                        bands.of(*r.space, r.best.front()));
 }
 
 json points_json(const Space& space, const std::vector<Point>& points) {
@@ -226,6 +240,9 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
                      {"chunks", json_number(part.chunks)}});
   root["best"] = points_json(*r.space, r.best);
   root["front"] = points_json(*r.space, r.front);
+  PointBands bands;
+  for (size_t i = 0; i < r.best.size(); ++i) add_bands(root["best"][i], r, r.best[i], bands);
+  for (size_t i = 0; i < r.front.size(); ++i) add_bands(root["front"][i], r, r.front[i], bands);
   json& groups = root["groups"] = json::object();
   for (size_t a = 0; a < r.groups.size(); ++a) {
     const SpaceAxis& axis = r.space->axes()[a];

@@ -23,7 +23,7 @@ class Figures {
   explicit Figures(const std::vector<std::shared_ptr<const ServiceRun>>& runs) : runs_(runs) {}
 
   void add(std::string id, std::string label, FigureGroup group, FigureKind kind, const Value& value) {
-    ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
+    ComparedFigure row{std::move(id), std::move(label), group, kind, {}, {}};
     for (const auto& run : runs_) row.values.push_back(value(*run).value_or(kNone));
     rows_.push_back(std::move(row));
   }

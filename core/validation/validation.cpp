@@ -88,8 +88,9 @@ std::vector<ValidatedMetric> served_metrics(const MeasuredSet& set,
       const bool predicted = row.unmapped.empty() && prediction.problem.empty();
       const double value = predicted ? prediction.values[static_cast<size_t>(figure - figures.begin())] : 0;
       ValidatedRow result{
-          row.name,          figure->value,        value, row.serving->cell, row.serving->series,
-          row.serving->load, row.serving->settings};
+          row.name,          figure->value,         value, row.serving->cell, row.serving->series,
+          row.serving->load, row.serving->settings, {}};
+      if (predicted) result.error_case = error_case(row.design);
       if (value > 0 || (counts && predicted && figure->value > 0)) {
         metric.rows.push_back(std::move(result));
         continue;
@@ -257,7 +258,14 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
         return;
       }
       if (const std::optional<double> predicted = predict(*report))
-        metric.rows.push_back({row.name, *measured, *predicted, {}, layout.workload, "", layout.settings});
+        metric.rows.push_back({row.name,
+                               *measured,
+                               *predicted,
+                               {},
+                               layout.workload,
+                               "",
+                               layout.settings,
+                               error_case(row.design)});
       else
         metric.unmapped.emplace_back(row.name, "the program does not predict this figure for this design");
     };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "accuracy/error_case.h"
 #include "plan/report.h"
 #include "validation/measured_set.h"
 
@@ -22,6 +23,7 @@ struct ValidatedRow {
   std::string series = {}, load = {};
   // MeasuredServing::settings. Of a training run: the knobs that Layout names (decisions.h).
   std::map<std::string, std::string> settings = {};
+  ErrorCase error_case = {};
   // Against a measured 0 (preemptions) every other prediction is 100 % off.
   double error_percent() const { return measured == 0 ? 100 : 100 * (predicted / measured - 1); }
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "validation/band_coverage.h"
 #include "validation/effect_signs.h"
 #include "validation/row_text.h"
 #include "validation/validation.h"
@@ -143,6 +144,12 @@ std::string runs_text(const RunCheck& runs) {
   return out;
 }
 
+// "80 % bands: 18 of 22 rows inside (81.8 %) without ..."; nothing for metrics without bands.
+std::string bands_text(const Validation& v, const ValidatedMetric& metric) {
+  const BandCoverage of = band_coverage(v, metric, error_samples());
+  return of.rows() == 0 ? "" : coverage_text(of) + "\n";
+}
+
 // A line per row, or of serving points a line per reason.
 std::string unmapped_text(const ValidatedMetric& metric) {
   std::string out;
@@ -216,7 +223,7 @@ std::string validation_text(const Validation& v) {
                                      fixed(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst())
       out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
-    out += "\n" + cells_text(metric) + decisions_text(metric) + unmapped_text(metric);
+    out += "\n" + cells_text(metric) + decisions_text(metric) + bands_text(v, metric) + unmapped_text(metric);
   }
   return out + verdicts_text(v) + runs_text(v.runs);
 }
@@ -272,6 +279,9 @@ std::string validation_json(const Validation& v) {
         {"mean_abs_error_percent", metric.rows.empty() ? Json() : Json(metric.mean_abs_error_percent())}};
     entry["worst"] = metric.worst() ? row_json(*metric.worst()) : Json();
     entry["unmapped"] = unmapped;
+    if (const BandCoverage of = band_coverage(v, metric, error_samples()); of.rows() > 0)
+      entry["bands"] = {{"without_half", {{"rows", of.half_rows}, {"inside", of.half_inside}}},
+                        {"without_set", {{"rows", of.set_rows}, {"inside", of.set_inside}}}};
     const std::vector<CellErrors> cells = metric.cells();
     if (const auto of = metric.decisions())
       entry["decisions"] = {{"workloads", of->workloads},

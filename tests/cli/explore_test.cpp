@@ -77,6 +77,13 @@ void ExploreTest::report() {
     QVERIFY(point["step_seconds"].toDouble() > 0 && point["memory"].toDouble() > 0 &&
             point["objectives"]["tokens_per_gpu"].toDouble() > 0);
     QCOMPARE(point["knobs"]["tp"].toInt() * point["knobs"]["pp"].toInt() * point["knobs"]["dp"].toInt(), 8);
+    // Bands around the figures. A point is a tie if its band of the time overlaps that of the best point.
+    const QJsonArray band = point["bands"]["step_seconds"].toArray(),
+                     of_best = best[0]["bands"]["step_seconds"].toArray();
+    QVERIFY(band.size() == 2 && band[0].toDouble() < band[1].toDouble());
+    QCOMPARE(point["bands"]["memory"].toArray().size(), 2);
+    if (point["index"] != best[0]["index"])
+      QCOMPARE(point["tie_with_best"].toBool(), band[0].toDouble() <= of_best[1].toDouble());
   }
   QVERIFY(!json["front"].toArray().isEmpty());
   // The best design gives the same numbers in report.
@@ -413,6 +420,7 @@ void ExploreTest::compare() {
   const QJsonArray percents = tokens->toObject()["percents"].toArray();
   QCOMPARE(percents.size(), 3);
   QCOMPARE(percents[2].toDouble(), 100.0);
+  QVERIFY(three.out.contains("80 % band") && rows[2]["bands"].toArray().size() == 3);
   QCOMPARE(tokens->toObject()["verdicts"].toArray(), (QJsonArray{QJsonValue(), QJsonValue(), QJsonValue()}));
   QVERIFY(std::all_of(rows.begin(), rows.end(), [](const QJsonValue& row) {
     const QJsonValue change = row["differences"][1], verdict = row["verdicts"][1];

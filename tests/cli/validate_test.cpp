@@ -96,6 +96,39 @@ class ValidateTest : public QObject {
     QVERIFY(text.out.contains("not mapped: b: the row does not name its GPU"));
   }
 
+  // The bands of a row are made without its half of the set, or without the set.
+  void bandsCoverRows() {
+    const Run json = validate({kSet, QStringLiteral("--json")}), text = validate({kSet});
+    const QJsonObject out = QJsonDocument::fromJson(json.out).object();
+    const QJsonObject bands = out["time"]["bands"].toObject();
+    for (const char* key : {"without_half", "without_set"}) {
+      QCOMPARE(bands[QLatin1String(key)]["rows"].toInt(), 22);
+      QVERIFY(bands[QLatin1String(key)]["inside"].toInt() > 11);
+    }
+    QVERIFY(text.out.contains("inside 80 % bands: "));
+  }
+
+  void bandsAreWritten() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("bands.json"));
+    const QString other = QStringLiteral(SHARDSCAPE_TEST_DATA "/measured/torchtitan_h100.json");
+    const Run run = validate({QStringLiteral("--bands"), path, kSet, other, QStringLiteral("--json")});
+    QVERIFY2(run.code == 0, run.err.constData());
+    const QJsonArray coverage = QJsonDocument::fromJson(run.out).array();
+    QCOMPARE(coverage.size(), 2 * 3);  // time and memory of all sets and of two
+    const QJsonObject all = coverage.at(0).toObject();
+    QVERIFY(all["set"].isNull() && all["without_set"]["mean_over_sets"].toDouble() > 0);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    int rows = 0;
+    for (const QJsonValue& sample : QJsonDocument::fromJson(file.readAll())["samples"].toArray())
+      if (sample["set"].toString() == QStringLiteral("megatron_b200_8gpu"))
+        rows += static_cast<int>(sample["log_ratios"].toArray().size());
+    QCOMPARE(rows, 2 * 22);
+    QCOMPARE(validate({QStringLiteral("--bands"), path, kSet, kSet}).code, 2);
+    QCOMPARE(validate({kSet, other}).code, 2);
+  }
+
   void filesThatAreNoSetsAreAnError() {
     QCOMPARE(validate({}).code, 2);
     const Run missing = validate({QStringLiteral("/nowhere.json")});

@@ -11,6 +11,7 @@
 #include "design/knobs/knobs.h"
 #include "design/knobs/zero_value.h"
 #include "memory/memory_timeline.h"
+#include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "report/time_report.h"
 #include "serving/inference.h"
@@ -22,6 +23,7 @@
 #include "ui/shell/layout_popup.h"
 #include "ui/shell/problems_model.h"
 #include "ui/shell/verdict_cell.h"
+#include "ui/toolkit/band_tip.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/icons.h"
@@ -35,6 +37,12 @@ namespace {
 QString memory_detail(const QString& capacity, int stages, int stage) {
   const QString text = VerdictStrip::tr("of %1").arg(capacity);
   return stages > 1 ? text + VerdictStrip::tr(", stage %1").arg(stage) : text;
+}
+
+// The line of a tool tip on the 80 % band of a value; empty without a band.
+QString bandLine(double value, const std::optional<ErrorBand>& band,
+                 const std::function<std::string(double)>& text) {
+  return band ? u'\n' + bandTip(text_of(band_text(value, band, text)), *band) : QString();
 }
 
 QFrame* rule(QWidget* parent) {
@@ -195,9 +203,12 @@ void VerdictStrip::refresh() {
   if (!report) return;
   const bool fits = report->memory->fits;
   const auto note = fits ? session_->segmentsNote() : std::nullopt;
-  verdict_->setToolTip(note ? text_of(note->what) : QString());
+  const QString over = text_of(over_memory_text(*report, design_bands(report->design), session_->units()));
+  verdict_->setToolTip(note             ? text_of(note->what)
+                       : over.isEmpty() ? QString()
+                                        : tr("It fits, but %1.").arg(over));
   fits && !note ? unsetCursor() : setCursor(Qt::PointingHandCursor);
-  if (note) return showVerdict("note", colors.note, tr("May not fit"));
+  if (note || !over.isEmpty()) return showVerdict("note", colors.note, tr("May not fit"));
   showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad,
               fits ? tr("Fits") : tr("Does not fit"));
 }
@@ -212,11 +223,14 @@ void VerdictStrip::showMemory() {
   memory_->setValue(with_unit(peak.in_use, byte_scale(to_double(memory.capacity), units)),
                     memory_detail(capacity_text(memory.capacity, units),
                                   static_cast<int>(memory.stages.size()), memory.peak_stage));
-  memory_->setToolTip(tr("In use on one %1 of stage %2, the highest of all stages: tensors %3, in whole "
-                         "segments %4.\nPeak at: %5.")
-                          .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
-                               text_of(format_bytes(peak.allocated, units)),
-                               text_of(format_bytes(peak.reserved, units)), text_of(peak.peak_text)));
+  memory_->setToolTip(
+      tr("In use on one %1 of stage %2, the highest of all stages: tensors %3, in whole "
+         "segments %4.\nPeak at: %5.")
+          .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
+               text_of(format_bytes(peak.allocated, units)), text_of(format_bytes(peak.reserved, units)),
+               text_of(peak.peak_text)) +
+      bandLine(static_cast<double>(peak.in_use), design_bands(report.design).memory,
+               [units](double value) { return format_bytes(static_cast<Wide>(value), units); }));
 }
 
 void VerdictStrip::showTime() {
@@ -237,10 +251,16 @@ void VerdictStrip::showTime() {
   step_->setLabel(tr("Step"));
   tokens_->setLabel(training ? tr("Tokens per second") : tr("Tokens/s per GPU"));
   bubble_->setLabel(training ? tr("Bubble") : tr("KV cache"));
-  step_->setValue(text_of(format_seconds(s.step_seconds)));
+  const std::optional<ErrorBand> band = design_bands(estimate->report->design).time;
+  const QString line = bandLine(s.step_seconds, band, format_seconds),
+                seconds = text_of(format_seconds(s.step_seconds));
+  step_->setValue(seconds, band ? seconds.section(' ', 1) + QStringLiteral(", ") +
+                                      text_of(band_text(s.step_seconds, band, format_seconds))
+                                : QString());
   step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
                         .arg(text_of(grouped(estimate->report->tokens_per_step)),
-                             text_of(grouped(estimate->report->ranks)), machine));
+                             text_of(grouped(estimate->report->ranks)), machine) +
+                    line);
   mfu_->setValue(share(s.mfu));
   mfu_->setToolTip("<p>" +
                    tr("Of %1 of %2: MFU %3, %4 TFLOP/s per GPU; HFU %5, %6 TFLOP/s per GPU.")
@@ -255,7 +275,11 @@ void VerdictStrip::showTime() {
                                    static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
   bubble_->setValue(share(s.bubble));
   bubble_->setToolTip(tr("Share of the step in which a stage waits for another stage, mean over stages."));
-  if (!training) showInference(*estimate->report, s);
+  if (!training) {
+    showInference(*estimate->report, s);
+    step_->setToolTip(step_->toolTip() +
+                      bandLine(served_seconds(*estimate->report, s), band, format_seconds));
+  }
   showCost(*estimate->report, s);
   exposed_->setValue(share(s.exposed));
   exposed_->setToolTip(

@@ -93,7 +93,23 @@ void ComparisonTest::comparison_of_designs() {
   QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
   QCOMPARE(by_id.at("gpus").percent(1), std::string());
   QVERIFY(!by_id.count("expert_comm_seconds"));
+  // Time, rates and memory have bands. The bands of a figure are above and below its value.
+  for (const char* id : {"step_seconds", "tokens_per_second", "mfu", "usd_per_million_tokens", "memory"}) {
+    const ComparedFigure& f = by_id.at(id);
+    QCOMPARE(f.bands.size(), size_t{2});
+    for (size_t i = 0; i < 2; ++i) QVERIFY2(f.bands[i].first < f.bands[i].second, id);
+  }
+  QVERIFY(by_id.at("activations_bytes").bands.empty() && by_id.at("gpus").bands.empty());
+  QVERIFY(step.band(0).find(" to ") != std::string::npos);
+  // Bands that overlap are a tie, also if they only touch. Equal values are no tie.
+  ComparedFigure apart = step;
+  apart.bands = {{1, 2}, {2, 3}};
+  QVERIFY(apart.verdict(1) == Verdict::Tie && apart.verdict(0, 1) == Verdict::Tie);
+  QVERIFY(apart.verdict(0) == Verdict::None);
+  apart.bands = {{1, 2}, {2.1, 3}};
+  QVERIFY(apart.verdict(1) == Verdict::Worse && apart.verdict(0, 1) == Verdict::Better);
   // A longer step is worse, less memory and more throughput are better; sizes are neither.
+  for (auto& [id, figure] : by_id) figure.bands.clear();
   QVERIFY(step.verdict(1) == Verdict::Worse && step.verdict(0) == Verdict::None);
   QVERIFY(by_id.at("tokens_per_second").verdict(1) == Verdict::Worse);
   QVERIFY(by_id.at("usd_per_million_tokens").verdict(1) == Verdict::Worse);
@@ -143,7 +159,8 @@ void ComparisonTest::costs_of_designs() {
     QVERIFY(days.values[i] >= steps && days.values[i] < 1.5 * steps);
     QCOMPARE(days.values[i], campaign(*designs[i].report, s).days.mean);
   }
-  QVERIFY(energy.verdict(1) == Verdict::Worse && days.verdict(1) == Verdict::Worse);
+  // The energy has the band of the step time; the days of the run have none.
+  QVERIFY(energy.verdict(1) == Verdict::Tie && days.verdict(1) == Verdict::Worse);
   QVERIFY2(energy.label.find("kWh") != std::string::npos, energy.label.c_str());
 }
 

@@ -6,6 +6,7 @@
 #include "campaign/running_cost.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "ui/inspector/design_summary.h"
 #include "ui/shell/verdict_strip.h"
@@ -38,6 +39,28 @@ class VerdictTest : public WindowTest {
     QVERIFY(gib > 1024);
     const double shown = match.captured(1).remove(',').toDouble();
     QVERIFY2(std::abs(shown / gib - 1) < 0.01, qPrintable(text));
+  }
+
+  // Step time and its 80 % band. A design whose memory band reaches over the capacity may not fit.
+  void theVerdictShowsBands() {
+    Design design = default_design();
+    session_->setDesign(design, QStringLiteral("Change memory"));
+    session_->waitForEstimate();
+    static const QRegularExpression cell("Step: [0-9.]+ m?s, [0-9.]+ m?s to [0-9.]+ m?s");
+    const QString text = window_->verdictStrip()->text();
+    QVERIFY2(cell.match(text).hasMatch(), qPrintable(text));
+    bool shown = false;
+    for (design.cluster.memory_capacity = 16; design.cluster.memory_capacity <= 80 && !shown;
+         ++design.cluster.memory_capacity) {
+      session_->setDesign(design, QStringLiteral("Change memory"));
+      session_->waitForEstimate();
+      const Report& report = *session_->report();
+      if (!report.memory->fits || session_->segmentsNote()) continue;
+      const bool over = !over_memory_text(report, design_bands(report.design)).empty();
+      QCOMPARE(window_->verdictStrip()->verdict(), over ? QString("May not fit") : QString("Fits"));
+      shown = !over;
+    }
+    QVERIFY(shown);
   }
 
   // The cost is shown where it has room, and its tip names price and power with their sources.

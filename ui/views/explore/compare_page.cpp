@@ -19,6 +19,7 @@
 #include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/band_tip.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
@@ -50,9 +51,22 @@ QString missing_tip(const ComparedFigure& figure, const Design& design) {
                                                             : QString();
 }
 
+// "8.41 s to 10.3 s"
+QString band_range_text(const ComparedFigure& figure, size_t member, UnitSystem units) {
+  return ComparePage::tr("%1 to %2")
+      .arg(figure_text(figure.kind, figure.bands[member].first, units),
+           figure_text(figure.kind, figure.bands[member].second, units));
+}
+
 // Colours the difference and its percentage, and marks the difference with a sign.
 void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
   if (verdict == Verdict::None) return;
+  if (verdict == Verdict::Tie) {
+    difference.text.prepend(QStringLiteral("≈ "));
+    for (TableCell* cell : {&difference, &percent})
+      cell->tip = ComparePage::tr("A tie: the 80 % bands of both designs overlap");
+    return;
+  }
   const bool better = verdict == Verdict::Better;
   difference.text.prepend(better ? QStringLiteral("✓ ") : QStringLiteral("✗ "));
   for (TableCell* cell : {&difference, &percent}) {
@@ -131,6 +145,13 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
     const auto value_cell = [&](size_t member) {
       TableCell cell = figure_cell(figure.kind, figure.values[member], units);
       if (std::isnan(figure.values[member])) cell.tip = missing_tip(figure, designs[member]);
+      if (!figure.band(member).empty()) {
+        if (figure.id == "step_seconds" || figure.id == "memory")
+          cell.text += QStringLiteral(" (%1)").arg(band_range_text(figure, member, units));
+        const DesignBands bands = design_bands(designs[member]);
+        const auto& of = figure.id == "memory" ? bands.memory : bands.time;
+        cell.tip = bandTip(band_range_text(figure, member, units), *of);
+      }
       return cell;
     };
     row.push_back(value_cell(1));
@@ -160,7 +181,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
     columns.push_back({tr("B − %1\ncurrent − pinned").arg(letter), raw, true,
                        tr("The current design minus the pinned design %1. ✓: the current design is better, "
-                          "✗: it is worse")
+                          "✗: it is worse, ≈: a tie, because the 80 % bands overlap")
                            .arg(letter)});
     columns.push_back({tr("%"), raw + QStringLiteral(" (%)"), true,
                        tr("The difference in percent of the pinned design %1").arg(letter)});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/plot/missing_cost_line.h"
+#include "ui/toolkit/band_tip.h"
 
 namespace shardscape::ui {
 namespace {
@@ -39,6 +40,34 @@ QString wrapped(const QString& heading) {
   return best < 0 ? heading : heading.left(best) + u'\n' + heading.mid(best + 1);
 }
 
+// Adds the 80 % band to step time and memory: "≈ 9.84 s (8.90 s to 10.8 s)". The sign marks ties with the
+// best design.
+void add_band(const ExploreRows& rows, int row, const ValueColumn& column, UnitSystem units,
+              TableCell& cell) {
+  const bool time = column.id == QStringLiteral("step_time");
+  if (!time && column.id != QStringLiteral("memory")) return;
+  const std::optional<ErrorBand>& band = time ? rows.bands(row).time : rows.bands(row).memory;
+  if (!band || cell.sort.isNull()) return;
+  const double value = cell.sort.toDouble();
+  const QString range = DesignsModel::tr("%1 to %2")
+                            .arg(ExploreRows::valueText(column, value * band->low, units),
+                                 ExploreRows::valueText(column, value * band->high, units));
+  cell.tip = bandTip(range, *band);
+  if (time) {
+    cell.text += QStringLiteral(" (%1)").arg(range);
+    if (!rows.tiesWithBest(row)) return;
+    cell.text.prepend(QStringLiteral("≈ "));
+    cell.tip += u' ' + DesignsModel::tr("≈: a tie with the best design, because the bands overlap.");
+    return;
+  }
+  const Evaluation& of = rows.point(row).evaluation;
+  const int64_t over = bytes_over(of.memory, of.capacity, band);
+  if (over == 0) return;
+  cell.text += DesignsModel::tr(" may not fit");
+  cell.tip += u' ' + DesignsModel::tr("The band reaches over the memory by %1.")
+                         .arg(bytes_text(static_cast<Wide>(over), units));
+}
+
 }  // namespace
 
 void DesignsModel::setDesigns(const ExploreRows& rows, const std::vector<char>& passing, UnitSystem units) {
@@ -67,6 +96,7 @@ void DesignsModel::setDesigns(const ExploreRows& rows, const std::vector<char>& 
                                                                : QString::number(value, 'g', 12));
       cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
       if (std::isnan(value)) cell.tip = missing_tip(rows, row, column.id);
+      add_band(rows, row, column, units, cell);
       line.push_back(std::move(cell));
     }
   }

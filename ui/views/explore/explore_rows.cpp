@@ -173,8 +173,12 @@ void ExploreRows::fill(std::shared_ptr<const SearchResult> result) {
     for (size_t a = 0; a < axes; ++a) columns_[a].values[row] = values[a];
   }
   std::vector<Costs> costs;
-  for (const Point* point : points_)
-    costs.push_back(costs_of(space.design_at(point->index), point->evaluation));
+  PointBands bands;
+  for (const Point* point : points_) {
+    const Design design = space.design_at(point->index);
+    costs.push_back(costs_of(design, point->evaluation));
+    bands_.push_back(bands.of(design));
+  }
   for (const Figure& figure : kFigures) {
     ValueColumn column;
     column.id = QString::fromLatin1(figure.id);
@@ -240,6 +244,12 @@ void ExploreRows::addGoodput() {
     set_limits(column);
     if (column.known()) columns_.push_back(std::move(column));
   }
+}
+
+bool ExploreRows::tiesWithBest(int row) const {
+  // The goodput of an engine has no band.
+  return row > 0 && !goodput_ &&
+         points_tie(result_->options.objective, point(row), bands(row), point(0), bands(0));
 }
 
 int ExploreRows::column(const QString& id) const {

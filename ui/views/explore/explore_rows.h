@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "explore/goodput_search.h"
+#include "explore/point_bands.h"
 #include "explore/result.h"
 #include "ui/plot/value_column.h"
 
@@ -43,6 +44,10 @@ class ExploreRows {
   }
   const Point& point(int row) const { return *points_[static_cast<size_t>(row)]; }
   Design design(int row) const;
+  // The bands of step time and memory (accuracy/error_band.h).
+  const DesignBands& bands(int row) const { return bands_[static_cast<size_t>(row)]; }
+  // Whether the band of the objective overlaps that of the first row, the best design.
+  bool tiesWithBest(int row) const;
   QString text(int row, int column, UnitSystem units) const {
     return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
   }
@@ -66,6 +71,7 @@ class ExploreRows {
   std::vector<ValueColumn> columns_;
   std::vector<const Point*> points_;  // of the result
   std::vector<uint8_t> kept_;
+  std::vector<DesignBands> bands_;  // per row
 };
 
 // The Pareto front of two columns among the passing rows, sorted by the first column. Empty if a column has

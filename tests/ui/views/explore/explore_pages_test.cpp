@@ -82,6 +82,10 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
     QCOMPARE(cell.data(TableModel::AlarmRole).toBool(), verdict == Verdict::Worse);
     QCOMPARE(cell.data().toString().startsWith("✓ "), verdict == Verdict::Better);
     QCOMPARE(cell.data().toString().startsWith("✗ "), verdict == Verdict::Worse);
+    QCOMPARE(cell.data().toString().startsWith("≈ "), verdict == Verdict::Tie);
+    const QModelIndex value = page.model()->index(row, ComparisonModel::value(member));
+    QVERIFY2(value.data().toString().contains(" to "), qPrintable(value.data().toString()));
+    QVERIFY(value.data(Qt::ToolTipRole).toString().contains("80 % band"));
     QCOMPARE(heading(ComparisonModel::value(member)), Comparisons::letter(member) + "\npinned");
     QCOMPARE(page.model()->index(row, ComparisonModel::value(member)).data(TableModel::SortRole).toDouble(),
              base);

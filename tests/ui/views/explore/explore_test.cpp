@@ -419,6 +419,13 @@ class ExploreTest : public QObject {
     const int step = w.page().rows()->column("step_time"), shown = w.page().model()->tableColumnOf(step);
     QCOMPARE(shown, 0);  // objectives come first
     QCOMPARE(w.page().model()->rowCount(), w.page().rows()->rows());
+    // The step time has its band, and a sign if the design is a tie with the best one.
+    for (int row = 0; row < w.page().rows()->rows(); ++row) {
+      const QString text = w.page().model()->index(row, shown).data().toString();
+      QVERIFY2(text.contains(" to "), qPrintable(text));
+      QCOMPARE(text.startsWith("≈ "), w.page().rows()->tiesWithBest(row));
+    }
+    QVERIFY(!w.page().rows()->tiesWithBest(0) && w.page().rows()->tiesWithBest(1));
     table.setFocus();
     QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
                       table.visualRect(table.sorted()->index(1, 0)).center());
