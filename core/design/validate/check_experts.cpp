@@ -44,7 +44,7 @@ void check_dense_model(Checks& checks, const std::string& architecture) {
 
 void check_routing(Checks& checks, const std::string& architecture) {
   const ModelSpec& m = checks.design.model;
-  if (!checks.in_range({"experts", "experts_per_token", "expert_ffn"})) return;
+  if (!checks.in_range({"experts", "experts_per_token", "expert_ffn", "zero_experts"})) return;
   if (m.experts == 0) {
     checks.error(ProblemCode::ExpertsMissing, "experts",
                  "the " + architecture + " architecture routes tokens to experts, but there are none",
@@ -240,6 +240,36 @@ std::vector<Fix> folding_fixes(const Checks& checks) {
   return sizes.empty() ? sizes : std::vector<Fix>{both(set_to("etp", 1), std::move(sizes.front()))};
 }
 
+// Where tokens are gathered, an even split leaves each rank b K etp / tp choices per token of a sequence,
+// which may be a fraction. The 16-bit weights of the choices, which some code bases apply to the inputs of
+// experts, need whole bytes.
+void check_gathered_weights(Checks& checks) {
+  constexpr int64_t kWeightBytes = 2;
+  const Design& d = checks.design;
+  const KernelProfile* profile = ModelLibrary::instance().profile(d.workload.profile);
+  if (d.parallel.dispatcher != Dispatcher::AllGather || !profile || !profile->weighs_activations ||
+      !checks.in_range({"experts_per_token"}))
+    return;
+  const int64_t length = d.workload.mode == Mode::Decode
+                             ? 1
+                             : std::max<int64_t>(1, d.workload.seq / d.parallel.cp),
+                tp = d.parallel.tp;
+  int64_t rest = kWeightBytes % tp;
+  for (const int64_t factor : {d.workload.microbatch, length, d.model.experts_per_token, d.parallel.etp})
+    rest = rest * (factor % tp) % tp;
+  if (rest == 0) return;
+  std::vector<Fix> fixes{set_to("etp", tp)};
+  offer_microbatch(fixes, checks, (d.workload.microbatch / tp + 1) * tp);
+  checks.error(ProblemCode::ExpertTokensIndivisibleByTp, "microbatch",
+               "the " + grouped(d.model.experts_per_token) +
+                   " experts of each token leave a fraction of a weight on "
+                   "each of tp = " +
+                   grouped(tp) + " ranks, and the kernel profile " + profile->id +
+                   " weighs the inputs of experts",
+               "a multiple of " + grouped(tp) + ", etp = " + grouped(tp) + ", or another kernel profile",
+               std::move(fixes));
+}
+
 // Experts that share tp: how their tokens reach them.
 void check_shared_tp(Checks& checks) {
   const Design& d = checks.design;
@@ -248,9 +278,8 @@ void check_shared_tp(Checks& checks) {
       !checks.in_range({"ep", "etp", "tp", "dp", "cp", "pp", "experts", "seq", "microbatch", "dispatcher"}))
     return;
   const int64_t stage = p.dp * p.cp * p.tp;
-  if (stage > kMaxWorld / p.pp || stage % (p.ep * p.etp) != 0 || d.model.experts % p.ep != 0 ||
-      tokens_reach_experts(d))
-    return;
+  if (stage > kMaxWorld / p.pp || stage % (p.ep * p.etp) != 0 || d.model.experts % p.ep != 0) return;
+  if (tokens_reach_experts(d)) return check_gathered_weights(checks);
   std::vector<Fix> fixes;
   if (p.dispatcher == Dispatcher::AllGather) {
     for (const int64_t ranks : {p.tp, stage}) {

@@ -136,7 +136,8 @@ void MeasuredNvidiaTest::cardsAndSweepsBecomeDesigns() {
 
   const MeasuredSet sweeps = read(sweep(R"("cfg": "BF16 tp1 pp1 ep8 mbs 2 gbs 512 alltoall",
       "columns": ["case", "step s", "peak GB"],
-      "rows": [["no EP overlap", 41.25, 62], ["EP overlap", 31.31, null], ["EP overlap + delay wgrad", 31.2, null]])"),
+      "rows": [["no EP overlap", 41.25, 62], ["EP overlap", 31.31, null],
+               ["EP overlap + delay wgrad", 31.2, null]])"),
                                   "sweeps");
   QCOMPARE(sweeps.rows.size(), size_t{3});
   const MeasuredRow &plain = sweeps.rows[0], &overlapped = sweeps.rows[1];
