@@ -258,16 +258,12 @@ void check_gathered_weights(Checks& checks) {
   for (const int64_t factor : {d.workload.microbatch, length, d.model.experts_per_token, d.parallel.etp})
     rest = rest * (factor % tp) % tp;
   if (rest == 0) return;
-  std::vector<Fix> fixes{set_to("etp", tp)};
+  std::vector<Fix> fixes;
   offer_microbatch(fixes, checks, (d.workload.microbatch / tp + 1) * tp);
   checks.error(ProblemCode::ExpertTokensIndivisibleByTp, "microbatch",
-               "the " + grouped(d.model.experts_per_token) +
-                   " experts of each token leave a fraction of a weight on "
-                   "each of tp = " +
-                   grouped(tp) + " ranks, and the kernel profile " + profile->id +
-                   " weighs the inputs of experts",
-               "a multiple of " + grouped(tp) + ", etp = " + grouped(tp) + ", or another kernel profile",
-               std::move(fixes));
+               "the choices of experts leave a fraction of a weight on each of tp = " + grouped(tp) +
+                   " ranks, and the kernel profile " + profile->id + " weighs the inputs of experts",
+               "a multiple of " + grouped(tp) + ", or another kernel profile", std::move(fixes));
 }
 
 // Experts that share tp: how their tokens reach them.

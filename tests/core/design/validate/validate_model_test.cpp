@@ -560,6 +560,10 @@ class ValidateModelTest : public QObject {
         "dispatcher=alltoall");
     row("gathered over distant ranks", "mode=decode ep=2 etp=1 dispatcher=allgather rank_order=dp-tp-cp-pp",
         ProblemCode::ExpertsUnevenOverTp, "ep=8");
+    row("gathered weights",
+        "mode=decode tp=4 ep=4 etp=1 dispatcher=allgather experts_per_token=1 profile=megatron-core-te "
+        "batch=4",
+        ProblemCode::ExpertTokensIndivisibleByTp, "microbatch=4 batch=16");
   }
   void expertsOverTp() {
     QFETCH(QString, settings);
