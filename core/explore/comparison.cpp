@@ -186,6 +186,7 @@ void add_bands(std::vector<ComparedFigure>& figures, const std::vector<ComparedD
     return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
   };
   std::vector<DesignBands> bands;
+  bands.reserve(designs.size());
   for (const ComparedDesign& design : designs)
     bands.push_back(design.simulation ? design_bands(design.report->design) : DesignBands{});
   for (ComparedFigure& figure : figures) {

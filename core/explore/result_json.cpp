@@ -294,6 +294,7 @@ std::string result_csv(const SearchResult& r) {
       if (p) add(*p, "group");
   for (const Point& p : r.sample) add(p, "sample");
   std::vector<Row> sorted;
+  sorted.reserve(rows.size());
   for (auto& [_, row] : rows) sorted.push_back(row);
   const auto rank = [&](const Row& row) {
     return score(r.options.objective, row.point->values[static_cast<size_t>(r.options.objective)]);

@@ -24,6 +24,7 @@ std::vector<ErrorSample> samples_of(const std::string& set, const ValidatedMetri
     if (has_ratio(metric.rows[i]) && use(i))
       ratios[metric.rows[i].error_case].push_back(log_ratio(metric.rows[i]));
   std::vector<ErrorSample> out;
+  out.reserve(ratios.size());
   for (auto& [of, values] : ratios) out.push_back({set, *kind, of, std::move(values)});
   return out;
 }
