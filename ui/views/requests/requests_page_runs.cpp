@@ -69,10 +69,10 @@ void RequestsPage::start(const ServiceInput& input) {
 void RequestsPage::take(const ServiceInput& input, const RunOutcome& outcome) {
   working_ = false;
   if (outcome.problem) return refuse(*outcome.problem);
-  refused_ = false;
+  // The mark of a question (fleet, effects) stays until its field changes.
+  if (std::exchange(refused_, false)) editor_->showProblem(nullptr);
   shown_ = outcome.run;
   shown_input_ = input;
-  editor_->showProblem(nullptr);
   issue_->setVisible(false);
   fill();
 }
