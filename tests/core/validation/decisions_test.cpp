@@ -1,27 +1,17 @@
 // Decisions between the layouts of a workload, and which runs succeed.
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QTemporaryDir>
 #include <QtTest>
-#include <fstream>
 
-#include "timing/simulation.h"
+#include "support/measured_rows.h"
 #include "validation/decisions.h"
 #include "validation/effect_signs.h"
 #include "validation/validation.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 namespace {
-
-MeasuredSet read_text(const std::string& text) {
-  QTemporaryDir folder;
-  const std::string path = folder.filePath("set.json").toStdString();
-  std::ofstream(path) << text;
-  auto result = read_measured_set(path);
-  if (const auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<MeasuredSet>(std::move(result));
-}
 
 // A sweep of nanotron with the shapes of the Ultra-Scale Playbook.
 std::string nanotron_set(const QStringList& rows) {
@@ -126,9 +116,9 @@ class DecisionsTest : public QObject {
   // one without blocks. Over 8 stages, cumulative costs exceed 2.5 k first after layers 3, 6, 8, 11, 13
   // and 16.
   void stagesOfNanotron() {
-    const MeasuredSet set = read_text(nanotron_set({nanotron_row(1.34, 2, 1, 1, 16, 1, 0, false),
-                                                    nanotron_row(1.34, 1, 1, 1, 8, 1, 0, true),
-                                                    nanotron_row(8.86, 2, 1, 1, 16, 1, 1, true)}));
+    const MeasuredSet set = measured_set(nanotron_set({nanotron_row(1.34, 2, 1, 1, 16, 1, 0, false),
+                                                       nanotron_row(1.34, 1, 1, 1, 8, 1, 0, true),
+                                                       nanotron_row(8.86, 2, 1, 1, 16, 1, 1, true)}));
     QVERIFY(set.rows[0].unmapped.empty());
     QVERIFY(set.rows[0].cannot_run.find("without blocks") != std::string::npos);
     for (const size_t i : {size_t{1}, size_t{2}}) {
@@ -142,11 +132,11 @@ class DecisionsTest : public QObject {
 
   void runsThatFailAreJudged() {
     const Validation v = validate_set(
-        read_text(nanotron_set({nanotron_row(1.34, 2, 1, 1, 16, 1, 0, false),    // no such split
-                                nanotron_row(1.34, 1, 8, 1, 1, 1, 1, true),      // fits
-                                nanotron_row(8.86, 1, 8, 1, 1, 32, 0, false),    // 159 GB of states alone
-                                nanotron_row(1.34, 1, 8, 1, 1, 2, 1, false),     // failed, but fits
-                                nanotron_row(8.86, 1, 8, 1, 1, 16, 0, true)})),  // ran, but does not fit
+        measured_set(nanotron_set({nanotron_row(1.34, 2, 1, 1, 16, 1, 0, false),    // no such split
+                                   nanotron_row(1.34, 1, 8, 1, 1, 1, 1, true),      // fits
+                                   nanotron_row(8.86, 1, 8, 1, 1, 32, 0, false),    // 159 GB of states alone
+                                   nanotron_row(1.34, 1, 8, 1, 1, 2, 1, false),     // failed, but fits
+                                   nanotron_row(8.86, 1, 8, 1, 1, 16, 0, true)})),  // ran, but does not fit
         {});
     QCOMPARE(v.runs.rows.size(), size_t{5});
     QCOMPARE(v.runs.right(), size_t{3});

@@ -1,24 +1,17 @@
 // Measured sets of Gaudi, Trainium, Ascend and AMD: a row becomes the design that ran, or says why not. The
 // figures are those of the sources that docs/accuracy.md names.
-#include <QTemporaryDir>
 #include <QtTest>
-#include <fstream>
 
-#include "design/knobs/knobs.h"
-#include "timing/simulation.h"
+#include "support/measured_rows.h"
 #include "validation/validation.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 namespace {
 
 MeasuredSet read(const std::string& rows) {
-  QTemporaryDir folder;
-  const std::string path = folder.filePath("set.json").toStdString();
-  std::ofstream(path) << R"({"source": ["first", "second"], "rows": [)" << rows << "]}";
-  auto result = read_measured_set(path);
-  if (auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<MeasuredSet>(std::move(result));
+  return measured_set(std::string(R"({"source": ["first", "second"], "rows": [)") + rows + "]}");
 }
 
 // A row: values that do not matter to the test, then `fields`, which may replace them.
@@ -110,15 +103,8 @@ void MeasuredVendorsTest::rowsBecomeDesigns() {
   const MeasuredSet set = read(row.toStdString());
   QCOMPARE(set.rows.size(), size_t{1});
   QVERIFY2(set.rows[0].unmapped.empty(), set.rows[0].unmapped.c_str());
-  for (const QString& pair : knobs.split(' ')) {
-    const Knob* knob = find_knob(pair.section('=', 0, 0).toStdString());
-    QVERIFY2(knob, qPrintable(pair));
-    // The value as the knob writes it, so that aliases of one value compare equal.
-    Design wanted = set.rows[0].design;
-    QVERIFY(!set_knob(wanted, *knob, pair.section('=', 1).toStdString()));
-    QCOMPARE(QString::fromStdString(knob_text(set.rows[0].design, *knob)),
-             QString::fromStdString(knob_text(wanted, *knob)));
-  }
+  const std::string differing = differing_knob(set.rows[0].design, knobs);
+  QVERIFY2(differing.empty(), differing.c_str());
 }
 
 void MeasuredVendorsTest::otherRowsSayWhyNot_data() {
@@ -195,11 +181,7 @@ void MeasuredVendorsTest::stepsAreAsMeasured_data() {
 void MeasuredVendorsTest::stepsAreAsMeasured() {
   QFETCH(QString, row);
   QFETCH(double, percent);
-  const Validation v = validate_set(read(row.toStdString()), [](const Report& report) {
-    return std::optional<double>(simulate(report)->step_seconds);
-  });
-  QCOMPARE(v.metrics.at(0).rows.size(), size_t{1});
-  const double error = v.metrics[0].rows[0].error_percent();
+  const double error = step_error_percent(read(row.toStdString()));
   QVERIFY2(std::abs(error) < percent, qPrintable(QString::number(error)));
 }
 
