@@ -178,9 +178,14 @@ class FleetPanelTest : public QObject {
     const SettingRow& row = *w.requests().editor()->row("slo");
     QVERIFY2(panel.issue()->text().startsWith(text_of(row.setting().label)),
              qPrintable(panel.issue()->text()));
-    QTRY_VERIFY(row.issue()->isVisible());
+    QVERIFY(row.issue()->isVisible());
     QTest::mouseClick(panel.issue()->fixButton(), Qt::LeftButton);
     QTRY_COMPARE(w.main.focusWidget(), row.field());
+    // A live run that ends later leaves the mark.
+    w.session.setKnob("layers", "16");
+    QTRY_VERIFY_WITH_TIMEOUT(!w.requests().ready(), kWait);
+    QTRY_VERIFY_WITH_TIMEOUT(w.requests().ready(), kWait);
+    QVERIFY(row.issue()->isVisible());
   }
   // Rows without a fleet say why: in the cell, its tip, and below the question. Accelerators have their
   // names.
