@@ -149,7 +149,7 @@ class CaptionHeader : public QHeaderView {
 };
 
 // Shrinks columns to the available width. The widest text columns shrink to one common width, but never below
-// their captions. Number columns keep their width.
+// their captions. Number columns keep their width. If the table has to scroll anyway, texts stay readable.
 void shrink(QList<int>& widths, const QList<bool>& words, const QList<int>& captions, int room) {
   const auto capped = [&](qsizetype i, int cap) {
     return words[i] ? std::min(widths[i], std::max(cap, captions[i])) : widths[i];
@@ -159,7 +159,8 @@ void shrink(QList<int>& widths, const QList<bool>& words, const QList<int>& capt
     for (qsizetype i = 0; i < widths.size(); ++i) sum += capped(i, cap);
     return sum;
   };
-  int low = kLeastText, high = *std::max_element(widths.begin(), widths.end());
+  int low = total(kLeastText) > room ? kGoodText : kLeastText,
+      high = *std::max_element(widths.begin(), widths.end());
   while (low < high) {  // the largest cap with which all fits
     const int middle = (low + high + 1) / 2;
     if (total(middle) <= room)

@@ -62,7 +62,7 @@ QString band_range_text(const ComparedFigure& figure, size_t member, UnitSystem 
 void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
   if (verdict == Verdict::None) return;
   if (verdict == Verdict::Tie) {
-    difference.text.prepend(QStringLiteral("≈ "));
+    difference.text = ComparePage::tr("tie, %1").arg(difference.text);
     for (TableCell* cell : {&difference, &percent})
       cell->tip = ComparePage::tr("A tie: the 80 % bands of both designs overlap");
     return;
@@ -181,7 +181,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
     columns.push_back({tr("B − %1\ncurrent − pinned").arg(letter), raw, true,
                        tr("The current design minus the pinned design %1. ✓: the current design is better, "
-                          "✗: it is worse, ≈: a tie, because the 80 % bands overlap")
+                          "✗: it is worse, tie: the 80 % bands overlap")
                            .arg(letter)});
     columns.push_back({tr("%"), raw + QStringLiteral(" (%)"), true,
                        tr("The difference in percent of the pinned design %1").arg(letter)});
