@@ -36,6 +36,7 @@ void bind_base(Binding& binding, const Design& d) {
                                       trains(d) ? 0 : d.workload.context_length};
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] > 0) binding.set(symbols[i], values[i]);
+  if (trains(d) && d.workload.lora_rank > 0) binding.set(Symbol::intern("Ra"), d.workload.lora_rank);
   if (!runs_tower(d)) return;
   binding.set(Symbol::intern("I"), images_per_sequence(d));
   binding.set(Symbol::intern("Np"), patches_per_image(d));

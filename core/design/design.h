@@ -8,6 +8,7 @@
 #include "hardware/network.h"
 #include "mesh/parallel_spec.h"
 #include "model/axis.h"
+#include "model/lora_modules.h"
 #include "model/model_spec.h"
 #include "model/recompute_module.h"
 
@@ -63,8 +64,12 @@ struct WorkloadSpec {
   ActivationCache activation_cache = ActivationCache::Same;
   bool master_weights = true;        // float32 copies of 16-bit parameters, updated by the optimizer
   DType moment_dtype = DType::FP32;  // type of the optimizer's two moments
-  int64_t vocab_multiple = 128;      // Vp = align(V, vocab_multiple·tp)
-  std::string profile = "flash";     // kernel profile
+  // LoRA: rank of the adapters, and the matrices that have adapters. Gradients train the adapters alone; all
+  // other parameters are frozen. 0: no adapters, and gradients train every parameter.
+  int64_t lora_rank = 0;
+  LoraModules lora_modules = kAttentionLora;
+  int64_t vocab_multiple = 128;   // Vp = align(V, vocab_multiple·tp)
+  std::string profile = "flash";  // kernel profile
   Recompute recompute = Recompute::None;
   // Modules that selective recompute runs again.
   RecomputeModules recompute_modules{1 << static_cast<int>(RecomputeModule::CoreAttn)};

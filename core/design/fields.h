@@ -157,6 +157,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("activation_cache", &WorkloadSpec::activation_cache),
     field<kPlan>("master_weights", &WorkloadSpec::master_weights),
     field<kPlan>("moment_dtype", &WorkloadSpec::moment_dtype),
+    field<kPlan>("lora_rank", &WorkloadSpec::lora_rank),
+    field<kPlan>("lora_modules", &WorkloadSpec::lora_modules),
     field<kPlan>("vocab_multiple", &WorkloadSpec::vocab_multiple),
     field<kPlan>("profile", &WorkloadSpec::profile),
     field<kPlan>("recompute", &WorkloadSpec::recompute),
@@ -275,7 +277,7 @@ void add_value(CacheKey& key, const T& value) {
     for (const auto& entry : value) add_value(key, entry);
   } else if constexpr (std::is_same_v<T, std::string>) {
     key.add(std::string_view(value));
-  } else if constexpr (std::is_same_v<T, RecomputeModules>) {
+  } else if constexpr (std::is_same_v<T, RecomputeModules> || std::is_same_v<T, LoraModules>) {
     key.add(int64_t{value.bits});
   } else {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>);

@@ -137,7 +137,8 @@ OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart f
   const bool fsdp = is_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
   const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
   const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
-  const Expr copies = quantized_weight_bytes(graph, first, last, has_layers);
+  // Frozen weights have been quantized before the first step; adapters are not quantized.
+  const Expr copies = s.lora ? Expr() : quantized_weight_bytes(graph, first, last, has_layers);
   const Expr elements = copies.is_zero() ? Expr() : quantized_weights(graph, first, last, has_layers);
   // The copies are made from gathered weights. Gathered FP8 data is a copy already, from which only the
   // transposed copy is made.

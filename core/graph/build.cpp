@@ -167,8 +167,11 @@ Structure structure_of(const Design& given) {
   s.q_compressed = design.model.q_rank > 0;
   if (!s.trains()) s.formats = design.model.weight_formats;
   if (!s.draft_module) set_layers(design, s);
+  s.lora = s.trains() && design.workload.lora_rank > 0;
+  if (s.lora) s.lora_modules = design.workload.lora_modules;
   s.images = runs_tower(design);
-  s.frozen_tower = s.images && s.trains() && design.workload.vision_training == VisionTraining::Frozen;
+  s.frozen_tower = s.images && s.trains() &&
+                   (s.lora || design.workload.vision_training == VisionTraining::Frozen);
   s.tower_data = has_tower(design) && (s.tp || s.cp) &&
                  design.workload.vision_parallel == VisionParallel::Data;
   s.vision_stage = has_vision_stage(design);

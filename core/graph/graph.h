@@ -203,6 +203,7 @@ struct Param {
   // included. Plain: in the type of the tensor.
   WeightFormat format = WeightFormat::Plain;
   Expr stored_bytes{};
+  bool frozen = false;  // training with adapters (LoRA) does not train the parameter
 };
 
 // A tensor that inference caches for every token, and the type in which it is cached.
@@ -430,6 +431,9 @@ struct Structure {
   bool holds_vectors = false;
   // Carried tensors of the embedding; in the structure of a layer, of this layer.
   CarriedUse carried;
+  // LoRA: only the adapters of these matrices are trained.
+  bool lora = false;
+  LoraModules lora_modules{};
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
   bool vision_stage = false;      // the tower has a pipeline stage of its own

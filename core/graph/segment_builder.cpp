@@ -447,4 +447,26 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
   return result;
 }
 
+std::vector<std::vector<TensorId>> by_placement(const Segment& segment,
+                                                const std::vector<TensorId>& tensors) {
+  std::vector<std::vector<TensorId>> groups;
+  for (const TensorId id : tensors) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<TensorId>& g) {
+      return segment.tensor(g[0]).placement == segment.tensor(id).placement;
+    });
+    (group == groups.end() ? groups.emplace_back() : *group).push_back(id);
+  }
+  return groups;
+}
+
+int block_of_tensor(const Segment& segment, TensorId tensor) {
+  const OpId producer = segment.tensor(tensor).producer;
+  if (producer >= 0) return segment.op(producer).block;
+  for (OpId i = 0; i < segment.backward_begin; ++i) {
+    const auto& in = segment.op(i).inputs;
+    if (std::find(in.begin(), in.end(), tensor) != in.end()) return segment.op(i).block;
+  }
+  return -1;
+}
+
 }  // namespace shardscape

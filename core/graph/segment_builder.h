@@ -198,6 +198,12 @@ class SegmentBuilder {
   std::set<std::string> tensor_names_, op_names_;
 };
 
+// Groups of tensors with one placement, in the order of their first members.
+std::vector<std::vector<TensorId>> by_placement(const Segment& segment, const std::vector<TensorId>& tensors);
+// The block of the tensor's producer; without one, of the first forward op that reads the tensor; otherwise
+// -1.
+int block_of_tensor(const Segment& segment, TensorId tensor);
+
 // A Problem of a block template, with file and line.
 struct GraphError {
   Problem problem;

@@ -55,6 +55,8 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("vectors", &Structure::vectors),
     field<kSegments>("holds_vectors", &Structure::holds_vectors),
     field<kSegments>("carried", &Structure::carried),
+    field<kSegments>("lora", &Structure::lora),
+    field<kSegments>("lora_modules", &Structure::lora_modules),
     field<kSegments>("images", &Structure::images),
     field<kSegments>("frozen_tower", &Structure::frozen_tower),
     field<kSegments>("tower_data", &Structure::tower_data),

@@ -126,7 +126,8 @@ double peak_flops(const Accelerator& a, DType compute) {
     case DType::Int4G32:
     case DType::Int4G128:
     case DType::FP8Entry:
-    case DType::E5M6: return a.bf16_tflops * 1e12;
+    case DType::E5M6:
+    case DType::Int8Block: return a.bf16_tflops * 1e12;
   }
   return a.bf16_tflops * 1e12;
 }

@@ -95,6 +95,7 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{
      {"all_routes", "Xr"},
      {"nodes", "ep/el"},
      {"node_slots", "Cn"},  // tokens from one rank
+     {"lora_rank", "Ra"},
      {"one", "1"},
      {"context", "C"},
      {"window_context", "We"},
@@ -125,7 +126,8 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTypes{{{"bfloat16", 16},
                                                      {"int4_g32", 4, 32, 16},
                                                      {"int4_g128", 4, 128, 16},
                                                      {"float8_entry", 8, 512, 576},
-                                                     {"e5m6", 12, 128, 32}}};
+                                                     {"e5m6", 12, 128, 32},
+                                                     {"int8_block256", 8, 256, 32}}};
 const DTypeInfo& info(DType type) { return kTypes[static_cast<size_t>(type)]; }
 
 }  // namespace

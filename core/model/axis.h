@@ -122,7 +122,8 @@ enum class Axis : uint8_t {
   AllRoutes,
   Nodes,
   NodeSlots,
-  One,  // one number per row, such as a gate
+  LoraRank,  // rank of the adapters of LoRA
+  One,       // one number per row, such as a gate
   // Caches of inference. Context: tokens of a sequence. WindowContext: tokens inside a sliding window.
   // ChunkContext: tokens of a chunk.
   // LatentDim: the latent and the rotary part of a key, concatenated.
@@ -165,6 +166,8 @@ bool is_optional_axis(Axis axis);
 // only: an entry of 512 elements has 448 in FP8 with 8 bytes of scales, and 64 rotated ones in 16 bits
 // (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes). E5M6 is a type of saved activations only: 12 bits, and a
 // float32 scale per 128 elements (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale).
+// Int8Block is a type of optimizer moments only: a byte, and a float32 scale per 256 elements (Dettmers et
+// al., arXiv 2110.02861; blocks of 256 since bitsandbytes 0.44).
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -182,9 +185,10 @@ enum class DType : uint8_t {
   Int4G32,
   Int4G128,
   FP8Entry,
-  E5M6
+  E5M6,
+  Int8Block
 };
-inline constexpr int kDTypeCount = static_cast<int>(DType::E5M6) + 1;
+inline constexpr int kDTypeCount = static_cast<int>(DType::Int8Block) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);

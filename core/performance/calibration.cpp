@@ -96,7 +96,8 @@ std::initializer_list<DType> fallback_types(DType type) {
     case DType::Int4G32:
     case DType::Int4G128:
     case DType::FP8Entry:
-    case DType::E5M6: return kPlain;
+    case DType::E5M6:
+    case DType::Int8Block: return kPlain;
   }
   return kPlain;
 }

@@ -27,6 +27,7 @@ double element_bytes(DType type) {
     case DType::Int4G128: return 0.5 + 2.0 / 128;
     case DType::FP8Entry: return 584.0 / 512;
     case DType::E5M6: return 1.5 + 4.0 / 128;
+    case DType::Int8Block: return 1 + 4.0 / 256;
     case DType::BF16:
     case DType::FP16:
     case DType::FP32:

@@ -138,7 +138,7 @@ class ShapeBuilder {
     if (is_fsdp(sync.strategy)) {
       unit_states(sync);
     } else {
-      const Expr wide = float32_parameters();
+      const Expr wide = float32_parameters(false);
       const bool sharded = is_deepspeed(sync.strategy) || sync.strategy == SyncStrategy::DistributedOptimizer;
       if (is_deepspeed(sync.strategy)) {
         zero_states(sync);
@@ -159,7 +159,7 @@ class ShapeBuilder {
            quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       if (dtype_bytes(s.dtype) < 4 && s.master_weights)
         optimizer_state(PartKind::MasterWeights, "master weights, float32",
-                        (sharded ? sync.owned : sync.owned - wide) * Expr(4));
+                        (sharded ? sync.owned : sync.owned - float32_parameters(true)) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
     for (const char* order : {"first", "second"})
@@ -187,7 +187,7 @@ class ShapeBuilder {
       else
         bytes += p.count * local_elements(t) * quantized_size(t);
     }
-    const Expr wide = float32_parameters();
+    const Expr wide = float32_parameters(false);
     part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
          (shape_.parameters - wide - quantized) * Expr(dtype_bytes(s.dtype)));
     part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
@@ -233,11 +233,12 @@ class ShapeBuilder {
   }
 
   // Parameters that stay in float32 although the other parameters have 16 bits. Sharded states do not
-  // separate the two types: the error is a fraction of a percent.
-  Expr float32_parameters() const {
+  // separate the two types: the error is a fraction of a percent. trained: only those that gradients train.
+  Expr float32_parameters(bool trained) const {
     Expr out;
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
       const Tensor& t = p.segment->tensor(p.param->tensor);
+      if (trained && p.param->gradient < 0) continue;
       if (t.dtype != graph_.structure.dtype) out += p.count * local_elements(t);
     }
     return out;

@@ -82,7 +82,7 @@ void map_bridge_cards(const MeasuredJson& set, MeasuredSet& out);     // Megatro
 void map_megatron_sweeps(const MeasuredJson& set, MeasuredSet& out);  // sweeps of one setting
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
-void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B and Llama 3.1
+void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B, Llama 3.1, LoRA
 void map_nanotron(const MeasuredJson& set, MeasuredSet& out);         // layouts of the Ultra-Scale Playbook
 void map_bigscience(const MeasuredJson& set, MeasuredSet& out);       // Megatron-DeepSpeed before BLOOM
 void map_internevo(const MeasuredJson& set, MeasuredSet& out);

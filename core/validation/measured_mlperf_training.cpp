@@ -1,4 +1,5 @@
-// Measured runs of MLPerf Training: GPT-3 175B and Llama 3.1 405B and 8B with NeMo and Megatron-core.
+// Measured runs of MLPerf Training: GPT-3 175B, Llama 3.1 405B and 8B, and Llama 2 70B with LoRA, with NeMo
+// and Megatron-core.
 #include <algorithm>
 
 #include "validation/measured_mapping.h"
@@ -7,6 +8,7 @@ namespace shardscape {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr const char* kLora = "llama2_70b_lora";
 
 // "h100_sxm" -> "h100", "gb200" -> "gb200"
 std::string accelerator_of_row(RowMapper& m) {
@@ -39,8 +41,16 @@ void model(RowMapper& m) {
     }
   } else if (benchmark == "llama31_8b") {
     m.preset("llama3-8b");
+  } else if (benchmark == kLora) {
+    // Adapters of rank 16 on the projections of attention (setup of the set); packed sequences of 8,192
+    // tokens.
+    if (m.preset("llama2-70b")) m.set("lora_rank", 16);
+    m.set("lora_modules", "q,k,v,o");
+    if (!m.has("tp")) m.refuse("the row does not give the layout of the run");
+    if (!m.has("precision")) m.refuse("the row does not give the precision of the run");
+    if (m.integer("cp", 1) > 1) m.set("context", "ulysses");  // cp_comm_type a2a (setup of the set)
   } else {
-    m.refuse("the benchmark " + benchmark + " is not one of gpt3, llama31_405b and llama31_8b");
+    m.refuse("the benchmark " + benchmark + " is not one of gpt3, llama31_405b, llama31_8b and " + kLora);
   }
 }
 
@@ -52,8 +62,11 @@ void precision(RowMapper& m, const std::string& accelerator) {
   if (precision == "fp8" && recipe.find("mxfp8") != std::string::npos) compute = "mxfp8";
   if (precision == "fp8" && recipe.find("block") != std::string::npos) compute = "fp8-blockwise";
   m.set("compute", compute);
-  // Rows without the field: the defaults of Megatron-core.
-  if (m.flag("fp8_params", false)) m.set("fp8_params", "true");
+  // Rows without the field: the defaults of Megatron-core. Fine-tuning in FP8 keeps its frozen weights in FP8
+  // (setup of the set), also where a row has the value false: four such rows on GB200 measured 82 GiB on a
+  // rank with all weights, less than the weights in 16 bits.
+  const bool frozen_in_fp8 = m.text("benchmark") == kLora && compute == "fp8";
+  if (frozen_in_fp8 || m.flag("fp8_params", false)) m.set("fp8_params", "true");
   set_transposed_weights(m, accelerator);
   m.set("grad_dtype", "bf16");
 }

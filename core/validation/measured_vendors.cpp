@@ -73,7 +73,7 @@ void map_gaudi(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     m.seconds_from("step_seconds_est");
     if (m.text("method") == "LoRA")
-      m.refuse("LoRA: the program has no frozen parameters and no adapters");
+      m.refuse("LoRA: the row does not say which matrices have adapters");
     else if (!m.has("seq"))
       m.refuse("the row has no sequence length");
     else if (known_model(m, models, m.text("model"))) {

@@ -436,7 +436,7 @@ class Examination {
     const bool first = stage.first.embedding, last = stage.last;
     for (const auto& [segment, count] : segments_of(stage))
       for (const Param& p : segment->params) {
-        if (p.gradient < 0) continue;  // a frozen tower
+        if (p.gradient < 0) continue;  // frozen
         const Tensor &t = segment->tensor(p.tensor), &g = segment->tensor(p.gradient);
         const std::string name = segment->name + ", " + t.name;
         if (g.placement.shards != t.placement.shards)

@@ -38,6 +38,7 @@ size_t trained(const Design& d, const Parameters& parameters) {
   const bool frozen = has_tower(d) &&
                       (!runs_tower(d) || d.workload.vision_training == VisionTraining::Frozen);
   return static_cast<size_t>(std::count_if(parameters.begin(), parameters.end(), [&](const auto& p) {
+    if (d.workload.lora_rank > 0) return p.first.find(".lora_") != std::string::npos;
     return !frozen || !(p.first.starts_with("vision_") || p.first.starts_with("projector."));
   }));
 }

@@ -373,6 +373,7 @@ class Machine : private OpMachine {
             stream[carried_key(carried, rank)] = v[static_cast<size_t>(carried.in_grad)];
         }
         for (const Param& p : s.params) {
+          if (p.gradient < 0) continue;  // frozen
           const Tensor& t = s.tensor(p.gradient);
           RealTensor& g = v[static_cast<size_t>(p.gradient)];
           if (t.producer < 0) g = RealTensor(lengths(part(t, rank)));  // the loss does not depend on it
@@ -406,16 +407,19 @@ class Machine : private OpMachine {
       RankValues values = std::move(waiting_.at({instance.name, m}));
       waiting_.erase({instance.name, m});
       for (auto& [rank, v] : values) {
-        for (const Param& p : s.params) v[static_cast<size_t>(p.gradient)] = RealTensor();
+        for (const Param& p : s.params)
+          if (p.gradient >= 0) v[static_cast<size_t>(p.gradient)] = RealTensor();
         load_parameters(s, instance, rank, v);
       }
       instead_of_replays(s, instance.checkpoint_policy, values);
       execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance.checkpoint_policy,
               true);
       for (auto& [rank, v] : values)
-        for (const Param& p : s.params)
+        for (const Param& p : s.params) {
+          if (p.gradient < 0) continue;  // frozen
           if (const RealTensor& g = v[static_cast<size_t>(p.gradient)]; g.defined())
             accumulate(rank, parameter_name(s, instance, p), s.tensor(p.gradient), g);
+        }
     }
   }
 

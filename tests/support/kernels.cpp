@@ -197,7 +197,7 @@ class Kernel : private KernelBase {
         const double g = at(in(0), r * width + d), x = at(values, r * width + d);
         at(out_[0], r * width + d) = rstd *
                                      (g * at(weight, d) - x * dot * rstd * rstd / static_cast<double>(width));
-        at(out_[1], d) += g * x * rstd;
+        if (out_.size() > 1) at(out_[1], d) += g * x * rstd;  // none for frozen weights
       }
     }
   }
@@ -289,7 +289,7 @@ class Kernel : private KernelBase {
       for (int64_t d = 0; d < width; ++d) {
         const double g = at(in(0), r * width + d), xhat = (at(in(1), r * width + d) - mean) * rstd;
         at(out_[0], r * width + d) = rstd * (g * at(in(2), d) - sum / n - xhat * dot / n);
-        at(out_[1], d) += g * xhat;
+        if (out_.size() > 1) at(out_[1], d) += g * xhat;  // none for frozen weights
         if (out_.size() > 2) at(out_[2], d) += g;
       }
     }

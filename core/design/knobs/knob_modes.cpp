@@ -57,6 +57,8 @@ constexpr ModeRule kTrainingOnly[] = {
     {"transposed_weights", "inference computes no input gradients"},
     {"master_weights", kNoOptimizer},
     {"moment_dtype", kNoOptimizer},
+    {"lora_rank", "inference reads adapters merged into the weights"},
+    {"lora_modules", "inference reads adapters merged into the weights"},
     {"offload_optimizer", kNoOptimizer},
     {"offload_activations", kNothingSaved},
     {"activation_cache", kNothingSaved},

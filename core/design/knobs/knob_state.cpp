@@ -265,6 +265,9 @@ std::string no_pods(const Design& d) {
   return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
 }
 
+std::string no_lora(const Design& d) {
+  return when(d.workload.lora_rank == 0, "without a rank, there are no adapters (lora_rank = 0)");
+}
 std::string not_selective(const Design& d) {
   return when(d.workload.recompute != Recompute::Selective, "only selective recompute has modules");
 }
@@ -391,6 +394,7 @@ constexpr Rule kRules[] = {
     {"master_weights", master, true},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"activation_cache", full_recompute, true, "recompute none or selective", "recompute", "none"},
+    {"lora_modules", no_lora, true, "lora_rank of at least 1"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},

@@ -21,10 +21,12 @@ inline constexpr Named<DType> kStateDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
 inline constexpr Named<DType> kGradDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
-inline constexpr Named<DType> kMomentDtypes[] = {{DType::FP32, "fp32", "float32"},
-                                                 {DType::BF16, "bf16", "bfloat16"},
-                                                 {DType::FP16, "fp16", "float16"},
-                                                 {DType::FP8, "fp8", "float8"}};
+inline constexpr Named<DType> kMomentDtypes[] = {
+    {DType::FP32, "fp32", "float32"},
+    {DType::BF16, "bf16", "bfloat16"},
+    {DType::FP16, "fp16", "float16"},
+    {DType::FP8, "fp8", "float8"},
+    {DType::Int8Block, "int8-blockwise", "8 bits, blocks of 256"}};
 inline constexpr Named<ComputePrecision> kComputes[] = {
     {ComputePrecision::Storage, "storage", "Same as the data type"},
     {ComputePrecision::FP8, "fp8", "FP8, one scale per tensor"},
@@ -79,6 +81,30 @@ std::vector<KnobChoice> recompute_module_choices() {
     const auto module = static_cast<RecomputeModule>(i);
     choices.push_back(
         {std::string(recompute_module_name(module)), std::string(recompute_module_label(module))});
+  }
+  return choices;
+}
+
+constexpr KnobAccess kLoraModules{[](const Design& d) {
+                                    std::vector<std::string> names;
+                                    for (int i = 0; i < kLoraModuleCount; ++i)
+                                      if (const auto module = static_cast<LoraModule>(i);
+                                          d.workload.lora_modules.has(module))
+                                        names.emplace_back(lora_module_name(module));
+                                    return KnobValue(std::move(names));
+                                  },
+                                  [](Design& d, const KnobValue& value) {
+                                    d.workload.lora_modules = {};
+                                    for (const std::string& name : std::get<std::vector<std::string>>(value))
+                                      if (const auto module = lora_module_from_name(name))
+                                        d.workload.lora_modules.add(*module);
+                                  }};
+
+std::vector<KnobChoice> lora_module_choices() {
+  std::vector<KnobChoice> choices;
+  for (int i = 0; i < kLoraModuleCount; ++i) {
+    const auto module = static_cast<LoraModule>(i);
+    choices.push_back({std::string(lora_module_name(module)), std::string(lora_module_label(module))});
   }
   return choices;
 }
@@ -218,7 +244,18 @@ void add_precision(TableWriter& table) {
                choices_of(kMomentDtypes),
                "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
                "(bf16 in DeepSeek-V3), 2 in fp8 with one scale per tensor. Megatron's --exp-avg-dtype "
-               "and --exp-avg-sq-dtype.");
+               "and --exp-avg-sq-dtype. int8-blockwise: a byte per element and a float32 scale per 256 "
+               "elements (8-bit Adam of bitsandbytes, Dettmers et al., arXiv 2110.02861).");
+  table.number(
+      member<workload, &W::lora_rank>(), "lora_rank", "LoRA rank", "Ra", "", 0, kMaxHidden,
+      "Rank of low-rank adapters (LoRA, Hu et al., arXiv 2106.09685). Gradients and optimizer states "
+      "belong to adapters alone. All other parameters are frozen: their GEMMs have input gradients, "
+      "but no weight gradients, and every rank holds them as in a forward, also under FSDP and "
+      "ZeRO-3. Adapters compute in the data type. 0: no adapters; gradients train all parameters.");
+  table.choices(
+      kLoraModules, "lora_modules", "LoRA modules", lora_module_choices(),
+      "Matrices with an adapter, as target_modules of PEFT without the ending _proj. Each matrix has "
+      "adapters of its own. Experts, routers, embedding and head have none.");
 }
 
 void add_logits_and_slots(TableWriter& table) {

@@ -254,11 +254,11 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
     if (block->whole_sequence.contains(inner.output)) gather_sequence(operands, name + "." + inner.output);
     const auto label = block->labels.find(inner.output);
     const auto modules = block->op_modules.find(inner.output);
-    inside[inner.output] = op(
-        inner, operands, name + "." + inner.output,
-        label == block->labels.end() ? inner.output : label->second,
-        modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
-    made[inner.output] = inside[inner.output];
+    const std::string& text = label == block->labels.end() ? inner.output : label->second;
+    const RecomputeModules recomputed = modules == block->op_modules.end() ? block->modules
+                                                                           : block->modules | modules->second;
+    made[inner.output] = op(inner, operands, name + "." + inner.output, text, recomputed);
+    inside[inner.output] = adapted(*block, inner, operands, made[inner.output], name, text, recomputed);
     if (!b_.structure().trains()) index_in_cached_type(inner, *block);
     if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
       inside[inner.output] = b_.cache(inside[inner.output], tokens, cache_type(inner.output),
@@ -305,6 +305,7 @@ TensorId Assembler::parameter(const std::string& instance, const BlockParam& par
   const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
   b_.segment().params.push_back(
       {id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded, false, part_});
+  b_.segment().params.back().frozen = b_.structure().lora;
   return id;
 }
 

@@ -132,8 +132,10 @@ std::optional<DType> Assembler::quantized_type(const OpDraft& draft) {
   if (!is_quantized(b_.structure().compute) || draft.kind != OpKind::Einsum ||
       b_.segment().kind != SegmentKind::Layer)
     return std::nullopt;
+  // Adapters stay in the data type, as in Megatron Bridge and NeMo, which build them from plain layers.
   const auto weights = std::count_if(draft.operands.begin(), draft.operands.end(), [&](TensorId id) {
-    return b_.tensor(id).role == TensorRole::Parameter;
+    const Param* param = b_.segment().param(id);
+    return param && (param->frozen || !b_.structure().lora);
   });
   const bool single = draft.out_axes.back() == Axis::LinearGroupHeads ||  // one number per head
                       draft.out_axes.back() == Axis::IndexHeads;

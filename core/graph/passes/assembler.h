@@ -92,6 +92,12 @@ class Assembler {
   // So do the projections that are compressed to keys of blocks (DeepSeek-V4).
   // So do decays and betas of linear attention (in_proj_ba of Qwen3-Next-80B-A3B-Instruct-FP8).
   std::optional<DType> quantized_type(const OpDraft& draft);
+  // LoRA (Hu et al., arXiv 2106.09685, section 4.1): y + s B A x, for the result y of a GEMM whose weights
+  // have an adapter; otherwise y. The factor s = alpha / rank costs one pointwise op, whatever its value.
+  // block: of the line. operands: of the GEMM. instance, label: of block and GEMM.
+  TensorId adapted(const BlockTemplate& block, const OpLine& line, const std::vector<TensorId>& operands,
+                   TensorId result, const std::string& instance, const std::string& label,
+                   RecomputeModules modules);
   // The parameter with a format among the operands of a GEMM; nullptr if there is none.
   const Param* formatted(OpKind kind, const std::vector<TensorId>& operands);
   // Gives the parameters of a block their formats, and the bytes that a rank stores.

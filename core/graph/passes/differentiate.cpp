@@ -26,8 +26,9 @@ class Differentiator {
     for (Carried& carried : s_.carried)
       if (carried.in >= 0 && differentiable(carried.in)) carried.in_grad = gradient(carried.in);
     for (Param& param : s_.params) {
+      if (!differentiable(param.tensor)) continue;
       param.gradient = gradient(param.tensor);
-      if (param.gradient < 0 && differentiable(param.tensor)) param.gradient = zero_gradient(param.tensor);
+      if (param.gradient < 0) param.gradient = zero_gradient(param.tensor);
     }
   }
 
@@ -44,6 +45,8 @@ class Differentiator {
 
   bool differentiable(TensorId id) const {
     const TensorRole role = s_.tensor(id).role;
+    if (const Param* param = role == TensorRole::Parameter ? s_.param(id) : nullptr; param && param->frozen)
+      return false;
     return role != TensorRole::Constant && role != TensorRole::Statistic && !is_integer(s_.tensor(id).dtype);
   }
 
@@ -106,26 +109,36 @@ class Differentiator {
     if (static_cast<size_t>(of) >= contributions_.size()) return -1;
     std::vector<TensorId> all = contributions_[static_cast<size_t>(of)];
     if (all.size() < 2) return all.empty() ? -1 : all[0];
+    // GEMMs of frozen weights leave Partial gradients next to those of their adapters: one reduction serves
+    // all gradients with one placement.
+    if (const auto groups = by_placement(s_, all); b_.structure().lora && groups.size() > 1) {
+      all.clear();
+      for (const std::vector<TensorId>& group : groups) all.push_back(added(of, group));
+    }
     const Placement first = s_.tensor(all[0]).placement;
     if (std::any_of(all.begin(), all.end(), [&](TensorId id) { return s_.tensor(id).placement != first; }))
       for (TensorId& id : all)
         id = b_.redistribute(id, target, Phase::Backward, "the sum of gradients of " + s_.tensor(of).name);
-    const Tensor source = s_.tensor(of);
+    const TensorId result = added(of, all);
+    contributions_[static_cast<size_t>(of)] = {result};
+    return result;
+  }
+
+  TensorId added(TensorId of, const std::vector<TensorId>& all) {
+    if (all.size() == 1) return all[0];
     Op op;
     op.kind = OpKind::Add;
     op.phase = Phase::Backward;
     op.inputs = all;
-    op.block = block_of(of);
+    op.block = block_of_tensor(s_, of);
     std::string letters;
-    for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
-    OpSpec spec{std::vector<std::string>(all.size(), letters), letters};
-    op.spec = spec.text();
+    for (size_t d = 0; d < s_.tensor(of).axes.size(); ++d) letters += static_cast<char>('a' + d);
+    op.spec = OpSpec{std::vector<std::string>(all.size(), letters), letters}.text();
     const TensorId result = gradient_tensor(of, s_.tensor(all[0]).placement, ".total");
     op.outputs = {result};
     op.name = s_.tensor(result).name;
     op.label = "Sum of gradients";
     b_.add_op(std::move(op));
-    contributions_[static_cast<size_t>(of)] = {result};
     return result;
   }
 
@@ -140,16 +153,6 @@ class Differentiator {
     return std::count_if(s_.ops.begin(), s_.ops.begin() + s_.backward_begin, [&](const Op& op) {
       return std::find(op.inputs.begin(), op.inputs.end(), id) != op.inputs.end();
     });
-  }
-
-  int block_of(TensorId id) const {
-    const OpId producer = s_.tensor(id).producer;
-    if (producer >= 0) return s_.op(producer).block;
-    for (OpId i = 0; i < s_.backward_begin; ++i) {
-      const auto& in = s_.op(i).inputs;
-      if (std::find(in.begin(), in.end(), id) != in.end()) return s_.op(i).block;
-    }
-    return -1;
   }
 
   // The gradient in the placement of its tensor. Partial of the forward tensor becomes Replicate: the
@@ -323,6 +326,7 @@ class Differentiator {
         return forward.inputs.size() > 2 ? weighed_bias(forward, id, spec, g)
                                          : reduce_to_parameter(forward, id, spec, g);
       case GradientRule::Lookup: {
+        if (!differentiable(forward.inputs[1])) return;
         const LetterShards seed = parameter_seed(forward.inputs[1], spec.in[1]);
         return add_backward_op(forward, id, {{spec.out, spec.in[0]}, spec.in[1]},
                                {g, saved_operand(forward.inputs[0])}, {{1, spec.in[1]}}, seed,
@@ -510,16 +514,19 @@ class Differentiator {
   // Biases and position tables: the gradient is summed over the letters that the parameter lacks. Row p of a
   // position table serves position p, so its rows are never split.
   void reduce_to_parameter(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
+    if (!differentiable(forward.inputs[1])) return;
     const std::string& letters = spec.in[1];
     add_backward_op(forward, id, {{spec.out}, letters}, {g}, {{1, letters}},
                     parameter_seed(forward.inputs[1], letters), GradRole::Weight, "_w", statistics(forward));
   }
 
-  // A bias of slots of experts, times their weights: one kernel makes both gradients.
+  // A bias of slots of experts, times their weights: one kernel makes both gradients. A frozen bias has none.
   void weighed_bias(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const std::string &bias = spec.in[1], &weights = spec.in[2];
+    std::vector<WantedGradient> wanted{{2, weights}};
+    if (differentiable(forward.inputs[1])) wanted.insert(wanted.begin(), {1, bias});
     add_backward_op(forward, id, {{spec.out, bias, weights}, bias},
-                    {g, forward.inputs[1], saved_operand(forward.inputs[2])}, {{1, bias}, {2, weights}},
+                    {g, forward.inputs[1], saved_operand(forward.inputs[2])}, wanted,
                     parameter_seed(forward.inputs[1], bias), GradRole::Weight, "_w", statistics(forward));
   }
 

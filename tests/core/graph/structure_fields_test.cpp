@@ -18,7 +18,7 @@ void change(T& value) {
     value += "x";
   else if constexpr (std::is_same_v<T, bool>)
     value = !value;
-  else if constexpr (std::is_same_v<T, RecomputeModules>)
+  else if constexpr (std::is_same_v<T, RecomputeModules> || std::is_same_v<T, LoraModules>)
     value.bits ^= 1;
   else if constexpr (std::is_same_v<T, LayerPattern>)
     value.repeat.push_back(1);

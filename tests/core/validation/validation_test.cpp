@@ -286,13 +286,15 @@ class ValidationTest : public QObject {
       {"round": "v4.1", "benchmark": "gpt3", "gpu": "h100_sxm", "same_logs_as": "another", "step_seconds": 1},
       {"round": "v5.1", "benchmark": "llama31_8b", "gpu": "b200_sxm", "tp": 1, "pp": 1, "dp": 8, "mbs": 1,
        "gbs": 16, "seq": 8192, "precision": "fp8", "fp8_recipe": "mxfp8", "fp8_params": true,
-       "overlap": {"param_gather": false}, "step_seconds": 1}]})";
+       "overlap": {"param_gather": false}, "step_seconds": 1},
+      {"round": "v4.1", "benchmark": "llama2_70b_lora", "gpu": "h100_sxm", "tp": 4, "cp": 2, "pp": 1, "dp": 8,
+       "mbs": 1, "gbs": 8, "seq": 8192, "precision": "fp8", "fp8_params": false, "step_seconds": 1}]})";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     const std::vector<MeasuredRow>& rows = std::get<MeasuredSet>(result).rows;
-    QCOMPARE(rows.size(), size_t{4});
+    QCOMPARE(rows.size(), size_t{5});
     for (const auto& [row, why] : {std::pair{0, "other code bases than Megatron-core: SynapseAI"},
-                                   {1, "the benchmark llama2_70b_lora is not one of"},
+                                   {1, "the row does not give the layout of the run"},
                                    {2, "the row repeats the logs of another"}})
       QVERIFY2(rows[static_cast<size_t>(row)].unmapped.find(why) != std::string::npos,
                rows[static_cast<size_t>(row)].unmapped.c_str());
@@ -302,6 +304,12 @@ class ValidationTest : public QObject {
     QVERIFY(d.workload.compute == ComputePrecision::MXFP8 && d.workload.grad_dtype == DType::BF16);
     QVERIFY(d.parallel.overlap_grad_reduce && !d.parallel.overlap_param_gather);
     QVERIFY(rows[3].stage == 0);
+    QCOMPARE(rows[4].unmapped, std::string());
+    const Design& lora = rows[4].design;
+    QCOMPARE(lora.model.preset, std::string("llama2-70b"));
+    QCOMPARE(lora.workload.lora_rank, int64_t{16});
+    QVERIFY(lora.workload.lora_modules == kAttentionLora);
+    QVERIFY(lora.parallel.context == ContextMode::Ulysses && lora.workload.fp8_params);
   }
 
   void aNameThatIsNoTextIsToldWithItsRow() {
