@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "campaign/checkpoint.h"
 #include "campaign/failures.h"
@@ -43,13 +44,19 @@ struct TimeShares {
   double restarts = 0;
 };
 
+// The steps of a batch ramp (WorkloadSpec::ramp). Without one, all values are 0.
+struct RampSteps {
+  double steps = 0, samples = 0, seconds = 0;
+};
+
 struct Campaign {
   // Inputs:
   int64_t tokens = 0, tokens_per_step = 0, accelerators = 0;
   double step_seconds = 0;
   Operation operation;
   // The run:
-  double steps = 0;
+  double steps = 0;  // those of the ramp included
+  RampSteps ramp;
   double step_days = 0;  // if nothing fails and nothing is saved
   CheckpointBytes checkpoint;
   double save_seconds = 0;      // of one checkpoint
@@ -66,6 +73,15 @@ struct Campaign {
   // The run makes no progress: interruptions come faster than restarts and saves. Times are infinite.
   bool hopeless = false;
 };
+
+// Sizes of a ramp, each with its number of steps, until the run has `samples` sequences. As Megatron: the
+// increases divide ramp.samples evenly, and a step has start + n · increment sequences if the sequences of
+// all earlier steps fill n parts (megatron/core/num_microbatches_calculator.py,
+// RampupBatchsizeNumMicroBatchesCalculator).
+struct RampSize {
+  int64_t batch = 0, steps = 0;
+};
+std::vector<RampSize> ramp_sizes(const BatchRamp& ramp, int64_t batch, int64_t samples);
 
 // Of a valid training report with a budget of tokens (WorkloadSpec::tokens > 0).
 Campaign campaign(const Report& report, const Simulation& simulation);

@@ -42,6 +42,15 @@ enum class VisionParallel : uint8_t { Tensor, Data };
 // the tower alone; the language model begins with the embedding on the second stage.
 enum class VisionStage : uint8_t { First, Own };
 
+// Steps of a training run before the batch reaches WorkloadSpec::batch (Megatron's --rampup-batch-size).
+struct BatchRamp {
+  int64_t start = 0;      // sequences of the first step; 0: no ramp
+  int64_t increment = 0;  // sequences that each increase adds
+  int64_t samples = 0;    // sequences over which the increases are spread evenly
+  bool exists() const { return start > 0; }
+  friend bool operator==(const BatchRamp&, const BatchRamp&) = default;
+};
+
 struct WorkloadSpec {
   Mode mode = Mode::Train;
   int64_t seq = 8192, batch = 64, microbatch = 1;
@@ -98,6 +107,7 @@ struct WorkloadSpec {
   // The training run, for its campaign (core/campaign). tokens: 0 if not known. checkpoint_interval: seconds
   // between checkpoints; 0: the best interval.
   int64_t tokens = 0, checkpoint_interval = 0;
+  BatchRamp ramp{};
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 

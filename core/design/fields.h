@@ -138,6 +138,12 @@ inline constexpr auto kFields<ParallelSpec> = std::tuple{
     field<kPlan>("average_loss", &ParallelSpec::average_loss)};
 
 template <>
+inline constexpr auto kFields<BatchRamp> = std::tuple{
+    field<kCampaign>("batch_ramp_start", &BatchRamp::start),
+    field<kCampaign>("batch_ramp_increment", &BatchRamp::increment),
+    field<kCampaign>("batch_ramp_samples", &BatchRamp::samples)};
+
+template <>
 inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("mode", &WorkloadSpec::mode),
     field<kPlan>("seq", &WorkloadSpec::seq),
@@ -183,7 +189,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("vision_stage", &WorkloadSpec::vision_stage),
     field<kPlan>("vision_recompute", &WorkloadSpec::vision_recompute),
     field<kCampaign>("tokens", &WorkloadSpec::tokens),
-    field<kCampaign>("checkpoint_interval", &WorkloadSpec::checkpoint_interval)};
+    field<kCampaign>("checkpoint_interval", &WorkloadSpec::checkpoint_interval),
+    group(&WorkloadSpec::ramp)};
 
 template <>
 inline constexpr auto kFields<ClusterSpec> = std::tuple{

@@ -511,7 +511,7 @@ struct Structure {
   bool whole_until_reduced = false;
   // FSDP2: of the backwards of a step, only the last one frees a unit.
   bool stays_after_backward = false;
-  // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
+  // FSDP, ZeRO-3 and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
   bool hybrid = false;
   // Hybrid sharding: several ranks of one copy of the states hold the same experts.
   bool edp_shards = false;

@@ -136,6 +136,7 @@ std::string campaign_json(const Report& report, const Campaign& c) {
   out["accelerators"] = c.accelerators;
   out["steps"] = c.steps;
   out["step_seconds"] = c.step_seconds;
+  out["batch_ramp"] = {{"steps", c.ramp.steps}, {"sequences", c.ramp.samples}, {"seconds", c.ramp.seconds}};
   out["operation"] = operation_json(c.operation);
   out["checkpoint"] = checkpoint_json(c);
   out["mean_hours_to_interruption"] = c.mtti_hours;
@@ -173,6 +174,11 @@ std::string campaign_text(const Report& report, const Campaign& c) {
   out += line("steps", number_text(c.steps) + " of " + grouped(c.tokens_per_step) + " tokens, " +
                            format_seconds(c.step_seconds) + " each: " + significant(c.step_days) +
                            " days without interruptions");
+  if (c.ramp.steps > 0)
+    out += line("batch ramp", number_text(c.ramp.steps) + " of the steps, with " +
+                                  grouped(report.design.workload.ramp.start) + " to " +
+                                  grouped(report.design.workload.batch) +
+                                  " sequences: " + significant(c.ramp.seconds / 86400) + " days");
   out += checkpoint_text(c);
   out += line("failures", failures_text(c));
   out += line("restart", duration(o.restart_seconds.usual) +

@@ -120,6 +120,11 @@ std::string no_run(const Design& d) {
   return when(d.workload.tokens == 0, "the number of training tokens is not set");
 }
 
+std::string no_ramp(const Design& d) {
+  if (std::string none = no_run(d); !none.empty()) return none;
+  return when(!d.workload.ramp.exists(), "the batch has no ramp (batch_ramp_start = 0)");
+}
+
 std::string no_tp(const Design& d) {
   return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)");
 }
@@ -410,6 +415,9 @@ constexpr Rule kRules[] = {
     {"in_network_reduction", no_links},
     {"collective_algorithm", no_links},
     {"checkpoint_interval", no_run},
+    {"batch_ramp_start", no_run},
+    {"batch_ramp_increment", no_ramp},
+    {"batch_ramp_samples", no_ramp},
     {"failure_rate", no_run},
     {"restart_time", no_run},
     {"checkpoint_bandwidth", no_run},

@@ -9,6 +9,14 @@ namespace {
 using W = WorkloadSpec;
 constexpr auto workload = &Design::workload;
 
+// Access to a field of BatchRamp.
+template <auto Field>
+constexpr KnobAccess batch_ramp() {
+  return {[](const Design& d) { return KnobValue(std::in_place_type<int64_t>, d.workload.ramp.*Field); },
+          [](Design& d, const KnobValue& value) { d.workload.ramp.*Field = std::get<int64_t>(value); },
+          [](const Design& d) -> int64_t { return d.workload.ramp.*Field; }};
+}
+
 inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"},
                                          {Mode::Prefill, "prefill", "Inference: prefill"},
                                          {Mode::Decode, "decode", "Inference: decode"}};
@@ -344,6 +352,20 @@ void add_campaign(TableWriter& table) {
                "s", 0, kMaxDuration,
                "Seconds of training between two checkpoints. Short intervals spend more time on saves; long "
                "intervals lose more steps at an interruption. 0: the interval that gives the shortest run.");
+  table.number(
+      batch_ramp<&BatchRamp::start>(), "batch_ramp_start", "Batch ramp start", "", "sequences", 0, kMaxBatch,
+      "Sequences of the first steps of the run. The batch grows from here to the global batch, as with "
+      "Megatron's --rampup-batch-size START INCREMENT SAMPLES. Memory and the step time are those of the "
+      "global batch; days, dollars and energy count the smaller steps. 0: no ramp.");
+  table.number(
+      batch_ramp<&BatchRamp::increment>(), "batch_ramp_increment", "Batch ramp increment", "", "sequences", 0,
+      kMaxBatch,
+      "Sequences that each increase of a batch ramp adds. A whole number of increments leads from the "
+      "start to the global batch.");
+  table.number(batch_ramp<&BatchRamp::samples>(), "batch_ramp_samples", "Batch ramp length", "", "sequences",
+               0, kMaxTokens,
+               "Sequences of the run over which the increases of a batch ramp are spread evenly. After them, "
+               "steps have the global batch.");
 }
 
 }  // namespace

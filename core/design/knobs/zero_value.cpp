@@ -91,6 +91,10 @@ constexpr DesignRow kDesignRows[] = {
      [](const Design&) {
        return ZeroValue{"best", "", "the interval with the shortest run"};
      }},
+    {"batch_ramp_start",
+     [](const Design&) {
+       return ZeroValue{"none", "", "all steps have the global batch"};
+     }},
 };
 
 const MachineValue* find_value(const std::vector<MachineSection>& table, std::string_view key) {

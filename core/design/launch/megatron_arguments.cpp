@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "design/knobs/knobs.h"
@@ -218,6 +219,23 @@ class MegatronReader {
     const int64_t microbatch = number("--micro-batch-size", 1);
     set("microbatch", microbatch, "--micro-batch-size");
     set("batch", number("--global-batch-size", microbatch * p.dp), "--global-batch-size");
+    batch_ramp();
+  }
+
+  // "192 16 9765625": start, increment, samples.
+  void batch_ramp() {
+    const std::string argument = "--rampup-batch-size";
+    const auto found = text(argument);
+    if (!found) return;
+    std::string digits = *found;
+    std::erase(digits, '_');  // Python reads 9_765_625
+    std::istringstream in(digits);
+    int64_t start = 0, increment = 0, samples = 0;
+    if (!(in >> start >> increment >> samples) || !(in >> std::ws).eof())
+      return unmapped(argument, "\"" + *found + "\" is not START INCREMENT SAMPLES");
+    set("batch_ramp_start", start, argument);
+    set("batch_ramp_increment", increment, argument);
+    set("batch_ramp_samples", samples, argument);
   }
 
   void pipeline() {

@@ -22,9 +22,7 @@ std::vector<Fix> split_fixes(const Design& d, int64_t slots) {
   return fixes;
 }
 
-}  // namespace
-
-void check_batch(Checks& checks) {
+void check_division(Checks& checks) {
   if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const Design& d = checks.design;
   const int64_t batch = d.workload.batch, slots = d.workload.microbatch * d.parallel.dp;
@@ -52,6 +50,64 @@ void check_batch(Checks& checks) {
       grouped(m) + " microbatches on " + grouped(stages) + (d.parallel.virtual_stages > 1 ? " virtual" : "") +
           " stages make a step of more than " + grouped(kMaxStageMicrobatches) + " forwards",
       "at most " + grouped(most) + " microbatches: batch up to " + grouped(most * slots), std::move(fixes));
+}
+
+// Sizes of the ramp that a schedule refuses. Divisibility by microbatches and replicas, and by what a
+// schedule needs, holds for all sizes if it holds for the first two; a least number of microbatches, if for
+// the first.
+void check_ramp_steps(Checks& checks) {
+  const BatchRamp& ramp = checks.design.workload.ramp;
+  for (const int64_t batch : {ramp.start, ramp.start + ramp.increment}) {
+    Design smaller = checks.design;
+    smaller.workload.batch = batch;
+    smaller.workload.ramp = {};
+    Checks of{smaller, {}, {}, checks.first_only};
+    check_batch(of);
+    check_schedule(of);
+    if (!of.first.empty() && checks.record_first("batch_ramp_start")) return;
+    const auto wrong = std::find_if(of.problems.begin(), of.problems.end(),
+                                    [](const Problem& p) { return p.severity == Severity::Error; });
+    if (wrong == of.problems.end()) continue;
+    checks.error(wrong->code, batch == ramp.start ? "batch_ramp_start" : "batch_ramp_increment",
+                 "steps of " + grouped(batch) + " sequences in the batch ramp: " + wrong->what,
+                 wrong->accepted, {set_to("batch_ramp_start", 0)});
+    return;
+  }
+}
+
+// Megatron asserts the same (num_microbatches_calculator.py, RampupBatchsizeNumMicroBatchesCalculator).
+void check_ramp(Checks& checks) {
+  const WorkloadSpec& w = checks.design.workload;
+  const BatchRamp& ramp = w.ramp;
+  if (!ramp.exists() || w.tokens == 0 || !trains(checks.design) || !checks.first.empty() ||
+      !checks.in_range({"batch", "microbatch", "dp", "pp", "batch_ramp_start", "batch_ramp_increment",
+                        "batch_ramp_samples"}))
+    return;
+  const Fix off = set_to("batch_ramp_start", 0);
+  const auto wrong = [&](const char* where, const std::string& what, const std::string& accepted) {
+    checks.error(ProblemCode::BatchIndivisible, where, what, accepted, {off});
+  };
+  const int64_t rise = w.batch - ramp.start;
+  if (rise <= 0)
+    return wrong(
+        "batch_ramp_start",
+        "a ramp from " + grouped(ramp.start) + " sequences does not rise to the batch of " + grouped(w.batch),
+        "0, or less than the batch");
+  if (ramp.increment == 0 || rise % ramp.increment != 0)
+    return wrong("batch_ramp_increment",
+                 "increases of " + grouped(ramp.increment) + " sequences do not lead from " +
+                     grouped(ramp.start) + " to the batch of " + grouped(w.batch),
+                 "a divisor of " + grouped(rise));
+  if (ramp.samples == 0)
+    return wrong("batch_ramp_samples", "a batch ramp over 0 sequences has no steps", "1 or more sequences");
+  check_ramp_steps(checks);
+}
+
+}  // namespace
+
+void check_batch(Checks& checks) {
+  check_division(checks);
+  check_ramp(checks);
 }
 
 }  // namespace shardscape

@@ -1,7 +1,9 @@
 // Training runs: checkpoints, costs and times of designs, and published runs.
 #include <QtTest>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <random>
 
 #include "campaign/campaign.h"
 #include "support/execution_runs.h"
@@ -19,6 +21,8 @@ class CampaignTest : public QObject {
   void frozen_towers_have_no_states();
   void a_run_adds_up();
   void knobs_reach_the_run();
+  void steps_of_a_ramp();
+  void a_ramp_costs_time();
   void costs_of_a_million_tokens();
   void runs_without_progress();
   void published_hours_data();
@@ -177,6 +181,56 @@ void CampaignTest::knobs_reach_the_run() {
   // No step depends on them.
   QCOMPARE(with("price_per_hour=1.62").step_seconds, usual.step_seconds);
   QCOMPARE(machine_name(design_of("llama3-8b", "price_per_hour=9").cluster), machine_name(ClusterSpec{}));
+}
+
+// BLOOM-176B: 366 B tokens in steps of 2,048 sequences of 2,048 tokens, with --rampup-batch-size 192 16
+// 9_765_625 (chronicles of tr11-176B-ml), ended after 95,000 steps (model card: global_step95000). Without
+// the ramp there would be 87,262.
+void CampaignTest::steps_of_a_ramp() {
+  const std::string
+      ramp = " tokens=366B batch_ramp_start=192 batch_ramp_increment=16 batch_ramp_samples=9765625";
+  const Campaign c = campaign_of(design_of("gpt3-175b-megatron", kBloom + ramp));
+  QVERIFY2(near(c.steps, 95000, 0.005), qPrintable(QString::number(c.steps)));
+  QVERIFY(c.ramp.samples >= 9765625 && c.ramp.samples < 9765625 + 2048);
+  // The rule of Megatron, step by step, for any ramp.
+  std::mt19937 random(5);
+  const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution(lo, hi)(random); };
+  for (int round = 0; round < 200; ++round) {
+    const BatchRamp r{in(1, 40), in(1, 9), in(1, 5000)};
+    const int64_t increases = in(1, 30), batch = r.start + increases * r.increment, samples = in(1, 8000);
+    const double part = static_cast<double>(r.samples) / static_cast<double>(increases);
+    std::map<int64_t, int64_t> expected;
+    for (int64_t consumed = 0; consumed < samples;) {
+      const auto n = static_cast<int64_t>(static_cast<double>(consumed) / part);
+      if (consumed > r.samples || n >= increases) break;
+      ++expected[r.start + n * r.increment];
+      consumed += r.start + n * r.increment;
+    }
+    std::map<int64_t, int64_t> found;
+    for (const RampSize& size : ramp_sizes(r, batch, samples)) found[size.batch] = size.steps;
+    QVERIFY2(found == expected, qPrintable(QString("round %1").arg(round)));
+  }
+}
+
+// More steps with shorter pipelines: the ramp adds time, and each of its steps is shorter than a full step.
+void CampaignTest::a_ramp_costs_time() {
+  const std::string base = "pp=4 dp=8 batch=256 microbatch=1 tokens=100B ",
+                    ramp = "batch_ramp_start=32 batch_ramp_increment=32 batch_ramp_samples=7000000";
+  const Campaign none = campaign_of(design_of("llama3-8b", base)),
+                 some = campaign_of(design_of("llama3-8b", base + ramp));
+  QCOMPARE(none.ramp.steps, 0.);
+  QCOMPARE(some.step_seconds, none.step_seconds);
+  QVERIFY(some.steps > none.steps && some.step_days > none.step_days);
+  QVERIFY(some.ramp.seconds < some.ramp.steps * some.step_seconds);
+  QVERIFY(some.dollars->mean > none.dollars->mean);
+  // The seconds of every size are those of a design with this batch.
+  double seconds = 0;
+  const auto design = design_of("llama3-8b", base + ramp);
+  for (const RampSize& size : ramp_sizes(design.workload.ramp, 256, 1'000'000'000)) {
+    const Design smaller = design_of("llama3-8b", base + "batch=" + std::to_string(size.batch));
+    seconds += static_cast<double>(size.steps) * simulate(*report_of(smaller))->step_seconds;
+  }
+  QVERIFY2(near(some.ramp.seconds, seconds, 0.002), qPrintable(QString::number(some.ramp.seconds / seconds)));
 }
 
 void CampaignTest::costs_of_a_million_tokens() {

@@ -107,6 +107,7 @@ class MegatronArgumentsTest : public QObject {
     row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
     row("context", "zigzag", {"--context-parallel-size", "2"});
     row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
+    row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
     row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
     row("recompute_method", "block",
         {"--recompute-granularity", "full", "--recompute-method", "block", "--recompute-num-layers", "3"});

@@ -110,6 +110,29 @@ void sharding_rules() {
       "0, or a group size for which ds x cp is a multiple of ep", 3);
 }
 
+void ramp_rules() {
+  const auto ramp = [](int64_t start, int64_t increment, int64_t samples) {
+    return [=](Design& d) {
+      d.parallel.pp = 1;
+      d.parallel.dp = 4;
+      d.workload.batch = 64;
+      d.workload.microbatch = 1;
+      d.workload.tokens = 1'000'000'000;
+      d.workload.ramp = {start, increment, samples};
+    };
+  };
+  row("ramp that does not rise", ramp(64, 8, 1000), error, ProblemCode::BatchIndivisible, "batch_ramp_start",
+      "0, or less than the batch", 1);
+  row("ramp past the batch", ramp(16, 36, 1000), error, ProblemCode::BatchIndivisible, "batch_ramp_increment",
+      "a divisor of 48", 1);
+  row("ramp without steps", ramp(16, 8, 0), error, ProblemCode::BatchIndivisible, "batch_ramp_samples",
+      "1 or more sequences", 1);
+  row("ramp from less than the replicas", ramp(2, 2, 1000), error, ProblemCode::BatchIndivisible,
+      "batch_ramp_start", "a multiple of 4", 1);
+  row("ramp by half of the replicas", ramp(16, 6, 1000), error, ProblemCode::BatchIndivisible,
+      "batch_ramp_increment", "a multiple of 4", 1);
+}
+
 void overlap_rules() {
   row(
       "overlap without replicas",
@@ -288,6 +311,7 @@ class ValidateStepTest : public QObject {
     add_rule_columns();
     sync_rules();
     sharding_rules();
+    ramp_rules();
     overlap_rules();
     recompute_rules();
     quantization_rules();
