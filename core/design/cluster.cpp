@@ -142,6 +142,10 @@ Network network_of(const Design& design) {
     case InNetworkReduction::Nvls: net.nvls = true; break;
     case InNetworkReduction::Sharp: net.nvls = net.sharp = true; break;
   }
+  if (accelerator) net.channel_gbps = accelerator->channel_gbps;
+  // Overlapped collectives of tp use the user buffers of Transformer Engine instead of NCCL.
+  net.max_ctas = {design.parallel.tp_comm_overlap ? 0 : cluster.tp_max_ctas, cluster.cp_max_ctas,
+                  cluster.dp_max_ctas};
   net.algorithm = cluster.collective_algorithm;
   net.measured = collective_table(cluster.accelerator);
   return net;

@@ -131,6 +131,7 @@ struct ClusterSpec {
   int64_t pod_size = 0;          // ranks
   InNetworkReduction in_network_reduction = InNetworkReduction::Auto;
   CollectiveAlgorithm collective_algorithm = CollectiveAlgorithm::Auto;
+  int64_t tp_max_ctas = 0, cp_max_ctas = 0, dp_max_ctas = 0;  // CtaLimits
   // Price, energy, failures and checkpoints (hardware/operation.h). No step depends on them.
   int64_t price_per_hour = 0;        // thousandths of a dollar, one accelerator
   int64_t board_power = 0;           // W of one accelerator

@@ -22,6 +22,7 @@ inline constexpr int64_t kMaxBucketMb = int64_t{1} << 20;
 inline constexpr int64_t kMaxGpusPerNode = 4096;
 inline constexpr int64_t kMaxPeakTflops = 1000000, kMaxMemoryGb = 1000000;
 inline constexpr int64_t kMaxLinkRate = 1000000;  // GB/s, Gb/s
+inline constexpr int64_t kMaxCtas = 64;           // NCCL's MAXCHANNELS
 inline constexpr int64_t kMaxLatencyNs = 1000000000;
 inline constexpr int64_t kMaxTokens = 1000000000000000000;  // of a training run
 inline constexpr int64_t kMaxDuration = 100000000;          // seconds

@@ -26,25 +26,10 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object())
     file.fail(ProblemCode::DataValue, "accelerators", entry.dump() + " is not an accelerator",
               "an object in braces");
-  file.only(entry, {"id",
-                    "aliases",
-                    "name",
-                    "bf16_tflops",
-                    "memory_gb",
-                    "memory_gbps",
-                    "scaleup_gbps",
-                    "nic_gbps",
-                    "source",
-                    "sources",
-                    "note",
-                    "family",
-                    "processors",
-                    "collective_processors",
-                    "fp8_tflops",
-                    "fp4_tflops",
-                    "fp32_tflops",
-                    "board_watts",
-                    "price_per_hour",
+  file.only(entry, {"id",          "aliases",      "name",        "bf16_tflops",  "memory_gb",
+                    "memory_gbps", "scaleup_gbps", "nic_gbps",    "channel_gbps", "source",
+                    "sources",     "note",         "family",      "processors",   "collective_processors",
+                    "fp8_tflops",  "fp4_tflops",   "fp32_tflops", "board_watts",  "price_per_hour",
                     "device_gib"});
   Accelerator item;
   item.id = file.text(entry, "id");
@@ -52,7 +37,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.sources = read_sources(file, entry, item.id,
                               {"bf16_tflops", "fp8_tflops", "fp4_tflops", "fp32_tflops", "processors",
                                "collective_processors", "memory_gb", "device_gib", "memory_gbps",
-                               "scaleup_gbps", "nic_gbps", "board_watts", "price_per_hour"});
+                               "scaleup_gbps", "nic_gbps", "channel_gbps", "board_watts", "price_per_hour"});
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array())
       file.fail(ProblemCode::DataValue, item.id, "\"aliases\" of \"" + item.id + "\" is not a list",
@@ -76,6 +61,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.memory_gbps = number(file, entry, "memory_gbps", item.id, true);
   item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, false);
   item.nic_gbps = number(file, entry, "nic_gbps", item.id, false);
+  item.channel_gbps = number(file, entry, "channel_gbps", item.id, false);
   item.board_watts = number(file, entry, "board_watts", item.id, false);
   item.price_per_hour = number(file, entry, "price_per_hour", item.id, false);
   return item;

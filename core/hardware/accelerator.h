@@ -30,9 +30,11 @@ struct Accelerator {
   int64_t memory_bytes = 0;  // nominal capacity, memory_gb · 2^30
   // What the driver reports to programs (cudaMemGetInfo), bytes; 0: not known.
   int64_t device_bytes = 0;
-  double memory_gbps = 0;     // 10^9 bytes per second
-  double scaleup_gbps = 0;    // per direction, 10^9 bytes per second; 0: not published
-  double nic_gbps = 0;        // per direction, 10^9 bytes per second; 0: not published
+  double memory_gbps = 0;   // 10^9 bytes per second
+  double scaleup_gbps = 0;  // per direction, 10^9 bytes per second; 0: not published
+  double nic_gbps = 0;      // per direction, 10^9 bytes per second; 0: not published
+  // Most bytes that one channel of NCCL, a CTA, moves per second in one direction, 10^9; 0: not known.
+  double channel_gbps = 0;
   double board_watts = 0;     // power limit of the board; 0: not published
   double price_per_hour = 0;  // dollars per rented hour; 0: not known
 };

@@ -282,6 +282,24 @@ TorusSides neighbours(const Network& network, int64_t ranks) {
   return sides_of(network.torus, group);
 }
 
+namespace {
+
+// The limit of the communicator of a group. Gradients and parameters are reduced and gathered over dp, also
+// together with cp. Groups of experts and groups over the whole mesh have communicators without a limit.
+int64_t max_ctas_of(const CtaLimits& limits, const MeshAxes& axes) {
+  const auto has = [&](std::initializer_list<MeshAxis> any) {
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](MeshAxis axis) { return std::find(any.begin(), any.end(), axis) != any.end(); });
+  };
+  const bool dp = has({MeshAxis::Dp, MeshAxis::DpRep, MeshAxis::DpShard}),
+             cp = has({MeshAxis::Cp, MeshAxis::CpRing, MeshAxis::CpUlysses}), tp = has({MeshAxis::Tp});
+  if (has({MeshAxis::Pp}) || (tp && (dp || cp))) return 0;
+  if (dp) return limits.dp;
+  return cp ? limits.cp : tp ? limits.tp : 0;
+}
+
+}  // namespace
+
 std::string_view algorithm_name(CollectiveAlgorithm algorithm) {
   return kAlgorithms[static_cast<size_t>(algorithm)];
 }
@@ -340,6 +358,7 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network) {
   GroupSpan span = span_of(mesh, axes, network.domain, network.oversubscription > 1 ? network.pod : 0,
                            network.hop.spine_us > 0 ? network.leaf : 0, network.node);
+  span.max_ctas = max_ctas_of(network.max_ctas, axes);
   if (!is_torus(network) || span.per_domain < 2) return span;
   Steps group;
   span.torus = group_steps(mesh, axes, group) ? sides_of(network.torus, group)

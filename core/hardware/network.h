@@ -72,6 +72,13 @@ struct HopLatency {
   friend bool operator==(const HopLatency&, const HopLatency&) = default;
 };
 
+// The most CTAs that NCCL may give to one collective of a group (max_ctas of ncclConfig_t; Megatron's
+// --nccl-communicator-config-path). A CTA runs one channel. 0: NCCL chooses.
+struct CtaLimits {
+  int64_t tp = 0, cp = 0, dp = 0;  // dp: all groups of gradients and parameters
+  friend bool operator==(const CtaLimits&, const CtaLimits&) = default;
+};
+
 // A network of two levels: the scale-up domain (NVLink), and the network between domains through NICs.
 struct Network {
   int64_t domain = 8;         // ranks per scale-up domain
@@ -89,11 +96,13 @@ struct Network {
   int64_t pod = 0;    // ranks below the oversubscribed level; 0: all
   double oversubscription = 1;  // bandwidth below the oversubscribed level / bandwidth of its uplinks
   ScaleupLinks links = ScaleupLinks::Switch;
-  int64_t peers = 0;       // mesh: devices that a device has links to, if more than the domain's other ranks
-  int64_t torus_wrap = 0;  // the parameter `wrap` of torus_edges()
-  TorusEdges torus{};      // of the domain, or of the slice that a job gets
-  bool nvls = false;       // scale-up switches can reduce (NVLink SHARP)
-  bool sharp = false;      // switches between domains can reduce
+  int64_t peers = 0;        // mesh: devices that a device has links to, if more than the domain's other ranks
+  int64_t torus_wrap = 0;   // the parameter `wrap` of torus_edges()
+  TorusEdges torus{};       // of the domain, or of the slice that a job gets
+  bool nvls = false;        // scale-up switches can reduce (NVLink SHARP)
+  bool sharp = false;       // switches between domains can reduce
+  double channel_gbps = 0;  // most that one CTA of NCCL moves, 10^9 bytes per second; 0: no limit known
+  CtaLimits max_ctas{};
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::Auto;
   const CollectiveTable* measured = nullptr;  // measured collectives on these links; static lifetime
   std::string name;                           // name in the catalogue; empty: not in the catalogue
@@ -109,7 +118,8 @@ struct GroupSpan {
   int64_t leaf_switches = 1;    // number of leaf switches along a rail
   // Whether the ranks have different positions in their nodes or domains, and therefore different rails.
   bool crosses_rails = false;
-  TorusSides torus{};  // extent on the torus of a domain, if it is one
+  TorusSides torus{};    // extent on the torus of a domain, if it is one
+  int64_t max_ctas = 0;  // of the group's communicator; 0: NCCL chooses
   int64_t domains() const { return domain_count > 0 ? domain_count : ranks / per_domain; }
   bool even() const { return per_domain * domains() == ranks; }
   friend bool operator==(const GroupSpan&, const GroupSpan&) = default;

@@ -459,10 +459,25 @@ const TimeCurve* engine_kernel(const Machine& machine, Kind kind, const GroupSpa
 
 }  // namespace
 
+namespace {
+
+// With the limit of the CTAs of the group's communicator. The rank's CTAs move the bytes of the fuller level.
+CollectiveEstimate within_ctas(const Network& net, CollectiveKind kind, const GroupSpan& span,
+                               CollectiveEstimate estimate) {
+  if (span.max_ctas <= 0 || !(net.channel_gbps > 0) || !traits_of(kind).rings) return estimate;
+  const double bytes = std::max(estimate.load.scaleup_bytes, estimate.load.nic_bytes);
+  const double rate = static_cast<double>(span.max_ctas) * net.channel_gbps * 1e9;
+  estimate.seconds = std::max(estimate.seconds, net.launch_us * 1e-6 + bytes / rate);
+  return estimate;
+}
+
+}  // namespace
+
 CollectiveEstimate collective_formula(const Network& network, CollectiveKind kind, double bytes,
                                       const GroupSpan& span) {
   if (span.ranks <= 1 || !(bytes > 0)) return {};
-  return by_formula(network, kind, bytes, group_of(span), formula_rates(network));
+  return within_ctas(network, kind, span,
+                     by_formula(network, kind, bytes, group_of(span), formula_rates(network)));
 }
 
 CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind kind, double bytes,
@@ -470,8 +485,9 @@ CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind ki
   if (span.ranks <= 1 || !(bytes > 0)) return {};
   const Network& net = machine.network;
   const Rates rates = rates_of(net, span);
-  const CollectiveEstimate nccl = net.measured ? by_measurement(net, kind, bytes, span, rates)
+  const CollectiveEstimate free = net.measured ? by_measurement(net, kind, bytes, span, rates)
                                                : by_formula(net, kind, bytes, group_of(span), rates);
+  const CollectiveEstimate nccl = within_ctas(net, kind, span, free);
   const TimeCurve* kernel = engine_kernel(machine, kind, span);
   if (!kernel) return nccl;
   const double seconds = kernel->seconds(bytes * net.measured->scaleup_gbps() / net.scaleup_gbps);

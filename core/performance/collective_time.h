@@ -42,6 +42,10 @@
 // (vLLM, csrc/custom_all_reduce.cuh). Where the kernels were measured with as many ranks, the faster of
 // kernel and NCCL counts. The load is that of the two-shot kernel. A forced algorithm excludes the kernels.
 //
+// CTAs: a channel of NCCL is one CTA, which moves Network::channel_gbps on a ring (perChMaxRingLL128Bws of
+// tuning.cc). With a limit of CTAs, a gather, reduction or broadcast takes at least the bytes that a rank
+// sends / (CTAs · channel_gbps). NCCL publishes no such rate for messages.
+//
 // Oversubscription: pods share the links above them. Rings and trees pass once per pod. Each gets min(1,
 // domains of the group in a pod / oversubscription) of its NICs' rate, because all groups of a pod send at
 // once. For an all-to-all or a message, the factor slows all traffic that leaves the pod.

@@ -21,7 +21,7 @@ namespace {
 void add_to(CacheKey& key, const Accelerator& accelerator) {
   const auto& [id, name, sources, aliases, family, processors, collective_processors, bf16_tflops, fp8_tflops,
                fp4_tflops, fp32_tflops, memory_gb, memory_bytes, device_bytes, memory_gbps, scaleup_gbps,
-               nic_gbps, board_watts, price_per_hour] = accelerator;
+               nic_gbps, channel_gbps, board_watts, price_per_hour] = accelerator;
   key.add(std::string_view(id));
   for (const double word : {bf16_tflops, fp8_tflops, fp4_tflops, memory_gbps}) key.add(word);
 }
@@ -36,14 +36,15 @@ void add_to(CacheKey& key, const HopLatency& hop) {
 void add_to(CacheKey& key, const Network& network) {
   const auto& [domain, node, scaleup_gbps, nic_gbps, hop, measured_hop, launch_us, scaleup_efficiency,
                nic_efficiency, rails, leaf, pod, oversubscription, links, peers, torus_wrap, torus, nvls,
-               sharp, algorithm, measured, name] = network;
-  for (const int64_t word :
-       {domain, node, rails, leaf, pod, static_cast<int64_t>(links), peers, torus_wrap, int64_t{nvls},
-        int64_t{sharp}, static_cast<int64_t>(algorithm), int64_t{measured != nullptr}})
+               sharp, channel_gbps, max_ctas, algorithm, measured, name] = network;
+  const auto& [tp_ctas, cp_ctas, dp_ctas] = max_ctas;
+  for (const int64_t word : {domain, node, rails, leaf, pod, static_cast<int64_t>(links), peers, torus_wrap,
+                             int64_t{nvls}, int64_t{sharp}, static_cast<int64_t>(algorithm),
+                             int64_t{measured != nullptr}, tp_ctas, cp_ctas, dp_ctas})
     key.add(word);
   for (const auto& [ranks, closed] : torus) key.add(closed ? -ranks : ranks);
-  for (const double word :
-       {scaleup_gbps, nic_gbps, launch_us, scaleup_efficiency, nic_efficiency, oversubscription})
+  for (const double word : {scaleup_gbps, nic_gbps, launch_us, scaleup_efficiency, nic_efficiency,
+                            oversubscription, channel_gbps})
     key.add(word);
   add_to(key, hop);
   add_to(key, measured_hop);

@@ -27,6 +27,19 @@ const char* profile_of_round(const std::string& round) {
                                                                : "megatron-core-te-fused-loss";
 }
 
+// What NVIDIA's code of Llama 3.1 sets for all runs (training_results_v5.1, NVIDIA/benchmarks/
+// llama31_405b/implementations/theia_ngpu512_ngc25.09_nemo @441d65f4). Transformer Engine passes keys and
+// values round a ring. conf/nccl/custom_communicator_cta.yaml limits the CTAs of communicators.
+// conf/custom.yaml: BUCKET_SIZE. config_common.sh: NCCL_NVLS_ENABLE=0.
+void megatron_llama(RowMapper& m) {
+  if (m.integer("cp", 1) > 1) m.set("context", "zigzag");
+  m.set("tp_max_ctas", 8);
+  m.set("cp_max_ctas", 1);
+  m.set("dp_max_ctas", 8);
+  m.set("ddp_bucket_size", 134217728);
+  m.set("in_network_reduction", "none");
+}
+
 // The model of a benchmark, with the vocabulary of the benchmark.
 void model(RowMapper& m) {
   const std::string benchmark = m.text("benchmark");
@@ -34,6 +47,7 @@ void model(RowMapper& m) {
     m.preset("gpt3-175b-megatron");
   } else if (benchmark == "llama31_405b") {
     if (m.preset("llama3.1-405b")) m.set("vocab", 32000);
+    megatron_llama(m);
     // The pipeline counts embedding and loss as layers (setup of the set).
     if (m.flag("embedding_loss_as_pp_layers", true) && m.integer("pp", 1) > 1) {
       m.set("account_for_embedding_in_pipeline_split", "true");
@@ -41,6 +55,8 @@ void model(RowMapper& m) {
     }
   } else if (benchmark == "llama31_8b") {
     m.preset("llama3-8b");
+    megatron_llama(m);
+    m.set("ddp_bucket_size", 768000000);  // BUCKET_SIZE of config_common_8b.sh
   } else if (benchmark == kLora) {
     // Adapters of rank 16 on the projections of attention (setup of the set); packed sequences of 8,192
     // tokens.

@@ -254,6 +254,17 @@ std::string no_scaleup(const Design& d) {
   if (std::string none = no_links(d); !none.empty()) return none;
   return when(scaleup_domain(d) == 1, "each scale-up domain has a single rank");
 }
+template <int64_t ParallelSpec::*Degree>
+std::string no_ctas(const Design& d) {
+  if (d.parallel.*Degree == 1) return "the group has a single rank";
+  if (network_of(d).channel_gbps > 0) return {};
+  return "the catalogue has no rate of NCCL's channels for " + machine_name(d.cluster);
+}
+std::string no_tp_ctas(const Design& d) {
+  if (trains(d) && d.parallel.tp_comm_overlap)
+    return "overlapped collectives of tensor parallelism do not use NCCL";
+  return no_ctas<&ParallelSpec::tp>(d);
+}
 std::string no_network(const Design& d) {
   if (std::string none = no_links(d); !none.empty()) return none;
   return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
@@ -414,6 +425,9 @@ constexpr Rule kRules[] = {
     {"pod_size", no_pods},
     {"in_network_reduction", no_links},
     {"collective_algorithm", no_links},
+    {"tp_max_ctas", no_tp_ctas},
+    {"cp_max_ctas", no_ctas<&ParallelSpec::cp>},
+    {"dp_max_ctas", no_ctas<&ParallelSpec::dp>},
     {"checkpoint_interval", no_run},
     {"batch_ramp_start", no_run},
     {"batch_ramp_increment", no_ramp},

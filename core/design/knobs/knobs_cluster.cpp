@@ -35,6 +35,26 @@ std::vector<KnobChoice> network_choices() {
   return choices;
 }
 
+// Limits of NCCL's CTAs, by the group of the communicator.
+template <int64_t ClusterSpec::*Field>
+void add_limit(TableWriter& table, const char* name, const char* label, const std::string& group) {
+  table.number(
+      member<&Design::cluster, Field>(), name, label, "", "CTAs", 0, kMaxCtas,
+      "The most CTAs that NCCL gives to a ring of " + group +
+          " (max_ctas in the file of Megatron's --nccl-communicator-config-path). A CTA moves 20 GB/s on "
+          "Ampere, 36.7 on Hopper and 40 on Blackwell. 0: NCCL uses as many CTAs as it needs.");
+}
+
+void add_ctas(TableWriter& table) {
+  using C = ClusterSpec;
+  add_limit<&C::tp_max_ctas>(table, "tp_max_ctas", "CTAs of TP",
+                             "tensor parallelism, if it does not overlap with GEMMs");
+  add_limit<&C::cp_max_ctas>(table, "cp_max_ctas", "CTAs of CP", "context parallelism");
+  add_limit<&C::dp_max_ctas>(table, "dp_max_ctas", "CTAs of DP",
+                             "gradients and parameters of data parallelism, alone or with context "
+                             "parallelism");
+}
+
 void add_operation(TableWriter& table) {
   using C = ClusterSpec;
   constexpr auto cluster = &Design::cluster;
@@ -142,6 +162,7 @@ void add_cluster(TableWriter& table) {
                "Collective algorithm", choices_of(kAlgorithms),
                "Algorithm of collectives. auto: the fastest algorithm that NCCL offers. A collective that "
                "the chosen algorithm does not support uses auto.");
+  add_ctas(table);
   add_operation(table);
 }
 

@@ -93,6 +93,7 @@ class Table {
     of_device("processors", "SMs or compute units", static_cast<double>(accelerator_.processors), "");
     of_device("collective_processors", "SMs used by a collective",
               static_cast<double>(accelerator_.collective_processors), "");
+    of_device("channel_gbps", "Rate of an NCCL channel", accelerator_.channel_gbps, "GB/s");
     of_device("board_watts", "Power limit", accelerator_.board_watts, "W", "board_power", c.board_power);
     of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour", "price_per_hour",
               c.price_per_hour);

@@ -10,10 +10,10 @@ namespace shardscape {
 namespace {
 
 void add_to(CacheKey& key, const GroupSpan& span) {
-  const auto& [ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, crosses_rails,
-               torus] = span;
-  for (const int64_t word :
-       {ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, int64_t{crosses_rails}})
+  const auto& [ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, crosses_rails, torus,
+               max_ctas] = span;
+  for (const int64_t word : {ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches,
+                             int64_t{crosses_rails}, max_ctas})
     key.add(word);
   for (const auto& [side_ranks, reach] : torus) {
     key.add(side_ranks);

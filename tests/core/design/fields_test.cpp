@@ -96,7 +96,10 @@ void add_layouts(Designs& add) {
   });
   add("gpt3-small-125m", 1, 1, 16,
       [](ParallelSpec& p, WorkloadSpec&, Design&) { p.sync = SyncStrategy::Zero3; });
-  add("llama3.2-1b", 2, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.lora_rank = 16; });
+  add("llama3.2-1b", 2, 1, 2, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
+    p.cp = 2;
+    w.lora_rank = 16;
+  });
   add("deepseek-v3", 1, 2, 16, [](ParallelSpec& p, WorkloadSpec&, Design& d) {
     d.model.mtp_layers = 1;
     p.ep = 16;
