@@ -30,7 +30,8 @@ double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCal
 struct GroupedMatmuls {
   // Layers of experts that are bound by memory take about 20 us + weights / (0.9 of the bandwidth), routing
   // and activation included, over vLLM, SGLang and TensorRT-LLM, Hopper and Blackwell (fit to 863 measured
-  // times per output token, docs/accuracy.md). Two GEMMs of 7 us and three small kernels add up to this.
+  // times per output token, docs/accuracy-serving.md). Two GEMMs of 7 us and three small kernels add up to
+  // this.
   double launch_us = 7;
   double memory_share = 0.9;
 };
@@ -41,7 +42,7 @@ inline constexpr GroupedMatmuls kGroupedMatmuls;
 struct DequantizingMatmuls {
   // Fit to the median time to first token of gpt-oss-120b on one H200 with 4 users (vLLM 0.22 with Marlin,
   // 7,200 prompt tokens: 340 ms). Judged on gpt-oss on H100 and with TensorRT-LLM, and on int4 experts
-  // (docs/accuracy.md).
+  // (docs/accuracy-serving.md).
   double peak_share = 0.23;
 };
 inline constexpr DequantizingMatmuls kDequantizingMatmuls;
