@@ -211,6 +211,8 @@ inline constexpr auto kFields<ClusterSpec> = std::tuple{
     field<kPlan>("pod_size", &ClusterSpec::pod_size),
     field<kStepSeconds>("in_network_reduction", &ClusterSpec::in_network_reduction),
     field<kStepSeconds>("collective_algorithm", &ClusterSpec::collective_algorithm),
+    field<kStepSeconds>("compute_jitter", &ClusterSpec::compute_jitter),
+    field<kStepSeconds>("straggler_slowdown", &ClusterSpec::straggler_slowdown),
     field<kCampaign>("price_per_hour", &ClusterSpec::price_per_hour),
     field<kCampaign>("board_power", &ClusterSpec::board_power),
     field<kCampaign>("host_power", &ClusterSpec::host_power),

@@ -26,7 +26,7 @@ const Entry* in_training(const Machine& machine, const std::vector<Entry>& list,
 
 double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
   const TrainingFactor* factor = in_training(machine, kernels.data.training, type);
-  return (factor ? factor->factor : 1) * machine.code_base_factor;
+  return (factor ? factor->factor : 1) * machine.code_base_factor * machine.slowest_rank;
 }
 
 // Seconds of a matrix product in training: not faster than the power limit allows. An accumulating kernel
@@ -103,14 +103,16 @@ double launch_seconds(const Machine& machine) {
 double memory_bound_seconds(const Machine& machine, double bytes) {
   if (bytes == 0) return 0;
   return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory,
-                                   bytes);
+                                   bytes) *
+         machine.slowest_rank;
 }
 
 double routing_seconds(const Machine& machine, double bytes) {
   const MemoryCalibration& memory = *kernels_of(*machine.accelerator).data.memory;
   if (bytes == 0 || !machine.training || memory.routing_share <= 0)
     return memory_bound_seconds(machine, bytes);
-  return memory.launch_us * 1e-6 + bytes / (memory.routing_share * machine.accelerator->memory_gbps * 1e9);
+  return (memory.launch_us * 1e-6 + bytes / (memory.routing_share * machine.accelerator->memory_gbps * 1e9)) *
+         machine.slowest_rank;
 }
 
 }  // namespace shardscape
