@@ -100,51 +100,51 @@ class MeasuredMaxTextTest : public QObject {
     QTest::addColumn<QString>("why");
     const auto row = [](const char* name, const std::string& text, const char* why) {
       QTest::newRow(name) << QString::fromStdString(text) << QString(why);
-      row("int8", recipe(kLlama8, kFull + R"(, "quantization": "int8")"), "int8 GEMMs");
-      row("GPU", table(R"("gpu": "h100_sxm", "slices": 1, "gpus": 8, "gbs": 8, "tflops_per_gpu": 492)"),
-          "\"h100_sxm\" is not one of");
-      row("no batch", table(R"("gpu": "tpu_v5e", "slices": 1, "gpus": 8, "gbs": null, "tflops_per_gpu": 1)"),
-          "no gbs");
-      row("policy", recipe(kLlama8, R"("remat_policy": "save_out_proj")"), "\"save_out_proj\" is not one of");
-      row("slices", recipe(kLlama8, kFull + R"(, "dcn_fsdp_parallelism": 3)"), "does not divide the slices");
-      row("data axis", recipe(kLlama8, kFull + R"(, "ici_data_parallelism": 3)"),
-          "does not divide 8 replicas");
-      row("batch", recipe(kLlama8, kFull + R"(, "gradient_accumulation_steps": 2)"), "does not split into 8");
-    } void otherRowsSayWhyNot() {
-      QFETCH(QString, row);
-      QFETCH(QString, why);
-      const MeasuredSet set = read(row);
-      QCOMPARE(set.rows.size(), size_t{1});
-      QVERIFY2(QString::fromStdString(set.rows[0].unmapped).contains(why), set.rows[0].unmapped.c_str());
-    }
+    };
+    row("GPU", table(R"("gpu": "h100_sxm", "slices": 1, "gpus": 8, "gbs": 8, "tflops_per_gpu": 492)"),
+        "\"h100_sxm\" is not one of");
+    row("no batch", table(R"("gpu": "tpu_v5e", "slices": 1, "gpus": 8, "gbs": null, "tflops_per_gpu": 1)"),
+        "no gbs");
+    row("policy", recipe(kLlama8, R"("remat_policy": "save_out_proj")"), "\"save_out_proj\" is not one of");
+    row("slices", recipe(kLlama8, kFull + R"(, "dcn_fsdp_parallelism": 3)"), "does not divide the slices");
+    row("data axis", recipe(kLlama8, kFull + R"(, "ici_data_parallelism": 3)"), "does not divide 8 replicas");
+    row("batch", recipe(kLlama8, kFull + R"(, "gradient_accumulation_steps": 2)"), "does not split into 8");
+  }
+  void otherRowsSayWhyNot() {
+    QFETCH(QString, row);
+    QFETCH(QString, why);
+    const MeasuredSet set = read(row);
+    QCOMPARE(set.rows.size(), size_t{1});
+    QVERIFY2(QString::fromStdString(set.rows[0].unmapped).contains(why), set.rows[0].unmapped.c_str());
+  }
 
-    // MaxText counts 6 FLOPs per weight of GEMMs and token, and attention without the causal half.
-    void stepsFollowFromRates() {
-      const double layer = 3.0 * 4096 * 28672 + 4.0 * 4096 * 8192;
-      const double token = 6 * (32 * layer + 4096.0 * 32000) + 12.0 * 32 * 2048 * 8192;
-      const MeasuredSet set = read(QString::fromStdString(table(kV5e)));
-      QVERIFY(set.rows.at(0).seconds);
-      QVERIFY(std::abs(*set.rows[0].seconds / (token * 6 * 2048 / 117e12) - 1) < 1e-12);
-    }
+  // MaxText counts 6 FLOPs per weight of GEMMs and token, and attention without the causal half.
+  void stepsFollowFromRates() {
+    const double layer = 3.0 * 4096 * 28672 + 4.0 * 4096 * 8192;
+    const double token = 6 * (32 * layer + 4096.0 * 32000) + 12.0 * 32 * 2048 * 8192;
+    const MeasuredSet set = read(QString::fromStdString(table(kV5e)));
+    QVERIFY(set.rows.at(0).seconds);
+    QVERIFY(std::abs(*set.rows[0].seconds / (token * 6 * 2048 / 117e12) - 1) < 1e-12);
+  }
 
-    // One published figure per machine, and the present error with a small margin.
-    void stepsAreAsMeasured_data() {
-      QTest::addColumn<QString>("row");
-      QTest::addColumn<double>("percent");
-      const auto row = [](const char* name, const std::string& text, double percent) {
-        QTest::newRow(name) << QString::fromStdString(text) << percent;
-      };
-      row("Trillium", recipe(kLlama8, kQkv + R"(, "out_proj": "offload")"), 12);
-      row("v5p", table(kV5p), 3);
-      row("v5e, two slices", table(kV5e), 16);
-    }
-    void stepsAreAsMeasured() {
-      QFETCH(QString, row);
-      QFETCH(double, percent);
-      const double error = step_error_percent(read(row));
-      QVERIFY2(std::abs(error) < percent, qPrintable(QString::number(error)));
-    }
-  };
+  // One published figure per machine, and the present error with a small margin.
+  void stepsAreAsMeasured_data() {
+    QTest::addColumn<QString>("row");
+    QTest::addColumn<double>("percent");
+    const auto row = [](const char* name, const std::string& text, double percent) {
+      QTest::newRow(name) << QString::fromStdString(text) << percent;
+    };
+    row("Trillium", recipe(kLlama8, kQkv + R"(, "out_proj": "offload")"), 12);
+    row("v5p", table(kV5p), 3);
+    row("v5e, two slices", table(kV5e), 16);
+  }
+  void stepsAreAsMeasured() {
+    QFETCH(QString, row);
+    QFETCH(double, percent);
+    const double error = step_error_percent(read(row));
+    QVERIFY2(std::abs(error) < percent, qPrintable(QString::number(error)));
+  }
+};
 
-  QTEST_GUILESS_MAIN(MeasuredMaxTextTest)
+QTEST_GUILESS_MAIN(MeasuredMaxTextTest)
 #include "measured_maxtext_test.moc"
