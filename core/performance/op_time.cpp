@@ -44,6 +44,23 @@ double sustained_matmul_seconds(const Accelerator& accelerator, const MatmulCali
   return seconds * (shape.concurrent_expert ? products.experts : 1);
 }
 
+// Whether rows of an operand or of the result begin at odd multiples of 2 bytes. Rows of tokens lie along the
+// features, so the number of tokens does not matter.
+bool is_unaligned(const MatmulShape& shape) {
+  if (is_quantized(shape.compute)) return false;
+  const int64_t elements = 4 / dtype_bytes(shape.compute);
+  return shape.n % elements != 0 || (shape.accumulates ? shape.m : shape.k) % elements != 0;
+}
+
+// The least seconds of a GEMM in training whose matrices are not aligned (TrainingFactor::unaligned_share).
+double unaligned_seconds(const Machine& machine, const Kernels& kernels, const MatmulShape& shape) {
+  const TrainingFactor* factor = in_training(machine, kernels.data.training, shape.compute);
+  if (!factor || factor->unaligned_share <= 0 || !is_unaligned(shape)) return 0;
+  const double flops = 2 * static_cast<double>(shape.batch) * static_cast<double>(shape.m) *
+                       static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  return flops / (factor->unaligned_share * peak_flops(*machine.accelerator, shape.compute));
+}
+
 double kernel_factor(const Kernels& kernels, std::string_view kernel) {
   for (const KernelFactor& k : kernels.data.attention_kernels) {
     if (k.kernel == kernel) return k.factor;
@@ -74,8 +91,9 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
   const Kernels& kernels = kernels_of(accelerator);
   const MatmulCalibration& constants = *kernels.matmul[static_cast<size_t>(shape.compute)];
   const TrainingMatmuls* products = in_training(machine, kernels.data.training_products, shape.compute);
-  return (products ? sustained_matmul_seconds(accelerator, constants, *products, shape)
-                   : calibrated_matmul_seconds(accelerator, constants, shape)) *
+  const double aligned = products ? sustained_matmul_seconds(accelerator, constants, *products, shape)
+                                  : calibrated_matmul_seconds(accelerator, constants, shape);
+  return std::max(aligned, unaligned_seconds(machine, kernels, shape)) *
          training_factor(machine, kernels, shape.compute);
 }
 
