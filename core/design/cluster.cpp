@@ -27,7 +27,8 @@ Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
     changes += (changes.empty() ? "" : ", ") + grouped(value) + " " + unit;
   };
   change(cluster.peak_tflops, out.bf16_tflops, "TFLOP/s");
-  for (double* narrower : {&out.fp8_tflops, &out.fp4_tflops}) *narrower *= out.bf16_tflops / base.bf16_tflops;
+  for (double* narrower : {&out.fp8_tflops, &out.fp4_tflops, &out.int8_tops})
+    *narrower *= out.bf16_tflops / base.bf16_tflops;
   change(cluster.memory_capacity, out.memory_gb, "GB");
   if (cluster.memory_capacity > 0) {
     out.memory_bytes = cluster.memory_capacity << 30;

@@ -106,6 +106,7 @@ DType compute_dtype(const WorkloadSpec& workload) {
     case ComputePrecision::FP8Block: return DType::FP8Block;
     case ComputePrecision::MXFP8: return DType::MXFP8;
     case ComputePrecision::NVFP4: return DType::NVFP4;
+    case ComputePrecision::Int8: return DType::Int8;
   }
   return workload.dtype;
 }

@@ -27,7 +27,7 @@ enum class RecomputeMethod : uint8_t { Uniform, Block };
 
 // Precision of the matrix products inside layers. Their results and all other tensors stay in the storage
 // type.
-enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4 };
+enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4, Int8 };
 enum class DispatchPrecision : uint8_t { Same, FP8 };
 // Types in which the forward saves tensors for the backward. Same: as the ops make them. FP8: inputs of
 // activation functions in FP8, outputs of attention in E5M6 (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
@@ -132,6 +132,9 @@ struct ClusterSpec {
   InNetworkReduction in_network_reduction = InNetworkReduction::Auto;
   CollectiveAlgorithm collective_algorithm = CollectiveAlgorithm::Auto;
   int64_t tp_max_ctas = 0, cp_max_ctas = 0, dp_max_ctas = 0;  // CtaLimits
+  // Training: how unequally fast ranks compute (performance/rank_spread.h), in thousandths of a percent.
+  int64_t compute_jitter = 0;      // standard deviation of a rank's compute time in a step / its mean
+  int64_t straggler_slowdown = 0;  // how much longer one slow rank computes than the mean of the others
   // Price, energy, failures and checkpoints (hardware/operation.h). No step depends on them.
   int64_t price_per_hour = 0;        // thousandths of a dollar, one accelerator
   int64_t board_power = 0;           // W of one accelerator

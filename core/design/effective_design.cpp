@@ -99,6 +99,7 @@ Design effective_design(const Design& design) {
     out.workload.draft_module = false;
     return out;
   }
+  out.cluster.compute_jitter = out.cluster.straggler_slowdown = 0;
   out.parallel = of_inference(out.parallel);
   // The one token of a sequence is not split; each cp rank has a part of the context.
   if (design.workload.mode == Mode::Decode) {

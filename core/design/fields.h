@@ -214,6 +214,8 @@ inline constexpr auto kFields<ClusterSpec> = std::tuple{
     field<kStepSeconds>("tp_max_ctas", &ClusterSpec::tp_max_ctas),
     field<kStepSeconds>("cp_max_ctas", &ClusterSpec::cp_max_ctas),
     field<kStepSeconds>("dp_max_ctas", &ClusterSpec::dp_max_ctas),
+    field<kStepSeconds>("compute_jitter", &ClusterSpec::compute_jitter),
+    field<kStepSeconds>("straggler_slowdown", &ClusterSpec::straggler_slowdown),
     field<kCampaign>("price_per_hour", &ClusterSpec::price_per_hour),
     field<kCampaign>("board_power", &ClusterSpec::board_power),
     field<kCampaign>("host_power", &ClusterSpec::host_power),

@@ -32,6 +32,8 @@ inline constexpr int64_t kMaxPue = 10000;                 // in thousandths
 inline constexpr int64_t kMaxFailureRate = 1000000000;    // in thousandths
 inline constexpr int64_t kMaxStorageRate = 1000000000;    // MB/s
 inline constexpr int64_t kMaxOversubscription = 1000000;  // in thousandths
+inline constexpr int64_t kMaxJitter = 20000;              // in thousandths of a percent
+inline constexpr int64_t kMaxSlowdown = 1000000;          // in thousandths of a percent
 // pp·m: longer schedules take too long to compute.
 inline constexpr int64_t kMaxStageMicrobatches = int64_t{1} << 20;
 

@@ -26,18 +26,22 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object())
     file.fail(ProblemCode::DataValue, "accelerators", entry.dump() + " is not an accelerator",
               "an object in braces");
-  file.only(entry, {"id",          "aliases",      "name",        "bf16_tflops",  "memory_gb",
-                    "memory_gbps", "scaleup_gbps", "nic_gbps",    "channel_gbps", "source",
-                    "sources",     "note",         "family",      "processors",   "collective_processors",
-                    "fp8_tflops",  "fp4_tflops",   "fp32_tflops", "board_watts",  "price_per_hour",
+  file.only(entry, {"id",           "aliases",     "name",
+                    "bf16_tflops",  "memory_gb",   "memory_gbps",
+                    "scaleup_gbps", "nic_gbps",    "channel_gbps",
+                    "source",       "sources",     "note",
+                    "family",       "processors",  "collective_processors",
+                    "fp8_tflops",   "fp4_tflops",  "int8_tops",
+                    "fp32_tflops",  "board_watts", "price_per_hour",
                     "device_gib"});
   Accelerator item;
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
-  item.sources = read_sources(file, entry, item.id,
-                              {"bf16_tflops", "fp8_tflops", "fp4_tflops", "fp32_tflops", "processors",
-                               "collective_processors", "memory_gb", "device_gib", "memory_gbps",
-                               "scaleup_gbps", "nic_gbps", "channel_gbps", "board_watts", "price_per_hour"});
+  item.sources = read_sources(
+      file, entry, item.id,
+      {"bf16_tflops", "fp8_tflops", "fp4_tflops", "int8_tops", "fp32_tflops", "processors",
+       "collective_processors", "memory_gb", "device_gib", "memory_gbps", "scaleup_gbps", "nic_gbps",
+       "channel_gbps", "board_watts", "price_per_hour"});
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array())
       file.fail(ProblemCode::DataValue, item.id, "\"aliases\" of \"" + item.id + "\" is not a list",
@@ -54,6 +58,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   item.collective_processors = std::llround(number(file, entry, "collective_processors", item.id, false));
   item.fp8_tflops = number(file, entry, "fp8_tflops", item.id, false);
   item.fp4_tflops = number(file, entry, "fp4_tflops", item.id, false);
+  item.int8_tops = number(file, entry, "int8_tops", item.id, false);
   item.fp32_tflops = number(file, entry, "fp32_tflops", item.id, false);
   item.memory_gb = number(file, entry, "memory_gb", item.id, true);
   item.memory_bytes = std::llround(item.memory_gb * 1073741824.0);
@@ -88,6 +93,7 @@ const Accelerator* find_accelerator(const std::string& name) {
 }
 
 bool has_matrix_units(const Accelerator& a, DType type) {
+  if (type == DType::Int8) return a.int8_tops > 0;
   return type == DType::NVFP4 || type == DType::MXFP8 ? a.fp4_tflops > 0 : a.fp8_tflops > 0;
 }
 
@@ -97,6 +103,7 @@ double peak_flops(const Accelerator& a, DType compute) {
     case DType::FP8:
     case DType::FP8Block:
     case DType::MXFP8: return fp8 * 1e12;
+    case DType::Int8: return (a.int8_tops > 0 ? a.int8_tops : a.bf16_tflops) * 1e12;
     case DType::NVFP4: return (a.fp4_tflops > 0 ? a.fp4_tflops : fp8) * 1e12;
     // If the rate of plain float32 is not published: 1/8 of the bfloat16 rate, because tensor cores need
     // several passes.

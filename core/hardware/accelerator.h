@@ -22,9 +22,10 @@ struct Accelerator {
   int64_t processors = 0;            // streaming multiprocessors (SMs); 0: not known
   // SMs that a collective occupies while kernels run concurrently; 0: none, or not known.
   int64_t collective_processors = 0;
-  double bf16_tflops = 0;    // dense peak, as are all peaks below; 10^12 FLOPs per second
-  double fp8_tflops = 0;     // 0: no FP8 hardware
-  double fp4_tflops = 0;     // 0: no FP4 hardware
+  double bf16_tflops = 0;  // dense peak, as are all peaks below; 10^12 FLOPs per second
+  double fp8_tflops = 0;   // 0: no FP8 hardware
+  double fp4_tflops = 0;   // 0: no FP4 hardware
+  double int8_tops = 0;  // integers of 8 bits, 10^12 operations per second; 0: no such hardware or not known
   double fp32_tflops = 0;    // without tensor cores; 0: not published
   double memory_gb = 0;      // capacity as sold
   int64_t memory_bytes = 0;  // nominal capacity, memory_gb · 2^30

@@ -120,6 +120,7 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTypes{{{"bfloat16", 16},
                                                      {"float8_block", 8, 128, 32},
                                                      {"mxfp8", 8, 32, 8},
                                                      {"nvfp4", 4, 16, 8},
+                                                     {"int8", 8},
                                                      {"float8_block2d", 8, 128, 32, 128},
                                                      {"float8_block2d_e8m0", 8, 128, 8, 128},
                                                      {"mxfp4", 4, 32, 8},
@@ -189,7 +190,7 @@ const Expr& dtype_size(DType type) {
 
 bool is_quantized(DType type) { return type >= DType::FP8; }
 bool is_integer(DType type) { return type == DType::Int64 || type == DType::Int32 || type == DType::Bool; }
-bool is_arithmetic(DType type) { return !is_integer(type) && type <= DType::NVFP4; }
+bool is_arithmetic(DType type) { return !is_integer(type) && type <= DType::Int8; }
 int64_t quantization_block(DType type) { return info(type).block; }
 ElementFormat element_format(DType type) {
   return {info(type).bits, info(type).block, info(type).rows, info(type).scale_bits};

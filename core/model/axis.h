@@ -156,18 +156,20 @@ constexpr bool is_compressed(Axis axis) {
 // Whether a model with such blocks may omit the axis: true for QRank, because queries may be uncompressed.
 bool is_optional_axis(Axis axis);
 
-// FP8 and the three types after it are quantized: elements plus scales. FP8: one scale per tensor
+// FP8 and the four types after it are quantized: elements plus scales. FP8: one scale per tensor
 // (Micikevicius et al., arXiv 2209.05433). FP8Block: a float32 scale per 128 elements (DeepSeek-V3, arXiv
 // 2412.19437, section 3.3.2). MXFP8: an E8M0 byte per 32 elements (OCP Microscaling formats, arXiv
 // 2310.10537). NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). Per-tensor scales are
-// not counted. The types after NVFP4 are those of stored weights only: FP8Block2D and FP8BlockE8M0 have a
-// float32 scale or an E8M0 byte per 128 x 128 elements, MXFP4 has an E8M0 byte per 32 elements of half a
-// byte, the integers of half a byte have a 16-bit scale per 32 or 128 elements. FP8Entry is a type of caches
-// only: an entry of 512 elements has 448 in FP8 with 8 bytes of scales, and 64 rotated ones in 16 bits
-// (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes). E5M6 is a type of saved activations only: 12 bits, and a
-// float32 scale per 128 elements (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale).
-// Int8Block is a type of optimizer moments only: a byte, and a float32 scale per 256 elements (Dettmers et
-// al., arXiv 2110.02861; blocks of 256 since bitsandbytes 0.44).
+// not counted. Int8: one scale per row of the inputs and per
+// column of the weights, which is not counted (google/aqt, as MaxText's quantization: int8). The types after
+// Int8 are those of stored weights only: FP8Block2D and FP8BlockE8M0 have a float32 scale or an E8M0 byte per
+// 128 x 128 elements, MXFP4 has an E8M0 byte per 32 elements of half a byte, the integers of half a byte have
+// a 16-bit scale per 32 or 128 elements. FP8Entry is a type of caches only: an entry of 512 elements has 448
+// in FP8 with 8 bytes of scales, and 64 rotated ones in 16 bits (fp8_ds_mla of DeepSeek-V4 in vLLM, 584
+// bytes). E5M6 is a type of saved activations only: 12 bits, and a float32 scale per 128 elements
+// (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale). Int8Block is a type of
+// optimizer moments only: a byte, and a float32 scale per 256 elements (Dettmers et al., arXiv 2110.02861;
+// blocks of 256 since bitsandbytes 0.44).
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -179,6 +181,7 @@ enum class DType : uint8_t {
   FP8Block,
   MXFP8,
   NVFP4,
+  Int8,
   FP8Block2D,
   FP8BlockE8M0,
   MXFP4,

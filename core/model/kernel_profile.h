@@ -48,6 +48,8 @@ struct KernelRule {
   enum class Operands { Any, Whole, Stream } operands = Operands::Any;
   // attention: matrix products of the backward; 5 with recomputed scores (flash)
   int64_t backward_products = 5;
+  // Launches of the host for an op of the forward, and for one of the backward.
+  int64_t launches = 1;
   // Attention: name of the fused kernel if it is not the device's fastest ("flash-attention-2").
   std::string kernel;
   // Memory of the gradient of operand 0. Fresh: its own memory. OverInput: overwrites the operand. Shared:

@@ -57,7 +57,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 KernelRule rule(const JsonFile& file, const json& value) {
   file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands",
                     "backward_products", "flops", "backward_flops", "gradient", "forward_workspace",
-                    "backward_workspace", "held_until", "kernel"});
+                    "backward_workspace", "held_until", "kernel", "launches"});
   KernelRule out;
   if (value.contains("saves_inputs"))
     out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
@@ -73,6 +73,10 @@ KernelRule rule(const JsonFile& file, const json& value) {
     file.fail(ProblemCode::DataValue, "operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
   out.backward_products = file.integer_or(value, "backward_products", 5);
   out.flops = file.integer_or(value, "flops", 0);
+  out.launches = file.integer_or(value, "launches", 1);
+  if (out.launches < 1 || out.launches > 1000)
+    file.fail(ProblemCode::DataValue, "launches", "\"launches\" is " + std::to_string(out.launches),
+              "a number of kernel launches from 1 to 1000");
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
   if (value.contains("stats"))
     for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));

@@ -90,6 +90,7 @@ std::initializer_list<DType> fallback_types(DType type) {
     case DType::Int64:
     case DType::Int32:
     case DType::Bool:
+    case DType::Int8:
     case DType::FP8Block2D:  // from here on types of stored weights and caches, in which no unit computes
     case DType::FP8BlockE8M0:
     case DType::MXFP4:

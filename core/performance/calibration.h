@@ -118,10 +118,15 @@ struct CollectiveCurve {
   std::vector<double> bytes, us;
 };
 
+// unaligned_share: the share of the peak that GEMMs reach if rows of a matrix do not begin at multiples of 4
+// bytes, before `factor`. Asynchronous copies to shared memory move 4, 8 or 16 aligned bytes (PTX ISA,
+// cp.async), so these kernels copy single elements through registers. 0: not known, and such GEMMs are as
+// fast as all others.
 struct TrainingFactor {
   DType dtype = DType::BF16;
   double factor = 1;
   std::string source;
+  double unaligned_share = 0;
 };
 
 struct TrainingMatmuls {

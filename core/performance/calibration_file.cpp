@@ -41,8 +41,9 @@ class Reader {
       out.host_launch_us = number(host, "launch_us", 0, 0, 1e6);
     }
     each(root, "training_factor", [&](const json& entry) {
-      file_.only(entry, {"dtype", "factor", "source"});
-      out.training.push_back({dtype(entry), number(entry, "factor", 1, 1, 10), file_.text(entry, "source")});
+      file_.only(entry, {"dtype", "factor", "source", "unaligned_share"});
+      out.training.push_back({dtype(entry), number(entry, "factor", 1, 1, 10), file_.text(entry, "source"),
+                              number(entry, "unaligned_share", 0, 0, 1)});
     });
     each(root, "training_products", [&](const json& entry) {
       file_.only(entry, {"dtype", "sustained", "accumulate", "experts", "source"});
@@ -336,6 +337,8 @@ std::string calibration_json(const Calibration& c) {
   for (const TrainingFactor& t : c.training) {
     root["training_factor"].push_back(
         {{"dtype", dtype_name(t.dtype)}, {"factor", rounded_text(t.factor)}, {"source", t.source}});
+    if (t.unaligned_share > 0)
+      root["training_factor"].back()["unaligned_share"] = rounded_text(t.unaligned_share);
   }
   for (const TrainingMatmuls& t : c.training_products) {
     root["training_products"].push_back({{"dtype", dtype_name(t.dtype)},

@@ -100,18 +100,22 @@ bool supports(const Network& net, Algorithm algorithm, Kind kind, const Group& g
     case Algorithm::Tree: return of.sums_to_all;
     case Algorithm::HalvingDoubling: return of.in_parts;
     case Algorithm::Hierarchical: return of.in_parts && group.crosses() && group.g > 1;
-    case Algorithm::InNetwork: return of.sums_to_all && (group.g > 1 ? net.nvls : net.sharp);
+    case Algorithm::InNetwork:
+      // NVLSTree, which needs no SHARP, joins domains by trees, and trees gather nothing.
+      if (!of.sums_to_all && (!of.in_parts || (group.crosses() && !net.sharp))) return false;
+      return group.g > 1 ? net.nvls : net.sharp;
     case Algorithm::Direct: return !of.rings || of.in_parts;
   }
   return false;
 }
 
-// Whether NCCL considers the algorithm by default.
+// Whether NCCL considers the algorithm by default. Gathers and reduce-scatters in the switches of one domain
+// are slower than rings by the formulas, and measured curves of them include NCCL's choice.
 bool nccl_considers(Algorithm algorithm, Kind kind, const Group& group) {
   const KindTraits of = traits_of(kind);
   switch (algorithm) {
-    case Algorithm::Ring:
-    case Algorithm::InNetwork: return true;
+    case Algorithm::Ring: return true;
+    case Algorithm::InNetwork: return of.sums_to_all || group.crosses();
     case Algorithm::Tree: return group.crosses();  // inside a domain, its chains are as long as a ring
     case Algorithm::HalvingDoubling: return !of.sums_to_all && group.g == 1;
     case Algorithm::Direct: return !of.rings;
@@ -202,6 +206,8 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.spine_hops = group.leaf_switches > 1 && net.sharp ? 2 : 2 * log2_up(group.leaf_switches);
       plan.load = {g > 1 ? bytes : 0,
                    group.crosses() ? (net.sharp ? 1 : 2 * group.inner()) * bytes / g * shared : 0};
+      // A gather or a reduce-scatter moves the parts of other domains in one direction only.
+      if (!of.sums_to_all) plan.load.nic_bytes *= group.inner();
       break;
     case Algorithm::Direct: {
       plan.by_protocol = false;

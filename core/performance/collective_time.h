@@ -13,7 +13,9 @@
 // - Hierarchical: reduce-scatter inside, ring of one rank per domain across, all-gather inside, pipelined in
 //   chunks (BlueConnect, MLSys 2019).
 // - In-network: S on the links once each way. Through NICs S/g with SHARP, otherwise as the tree (NCCL's
-//   NVLSTree).
+//   NVLSTree). Gathers and reduce-scatters move S on the links one way, and (D-1)/D·S/g through NICs, where
+//   they need SHARP (NCCL 2.27: updateCollCostTable of src/enqueue.cc; NVLS with CollNet). Their bytes are
+//   those of a ring, and they save its hops.
 // - Direct: one hop and a small time per peer. All-to-all: S(g-1)/n on the links, S(n-g)/n through the NIC.
 //
 // Links: the bytes above move at the full rate of a device. If links lead to single neighbours, a group uses

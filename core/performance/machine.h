@@ -8,6 +8,7 @@
 
 #include "hardware/accelerator.h"
 #include "hardware/network.h"
+#include "performance/rank_spread.h"
 
 namespace shardscape {
 
@@ -25,6 +26,10 @@ struct Machine {
   // Training: microseconds that the host needs to launch an op of the code base. No value: that of the
   // accelerator's tables.
   std::optional<double> host_launch_us = {};
+  // Training: how unequally fast ranks compute, and the expected compute time of the slowest rank / that of
+  // the mean rank. A step waits for the slowest rank, so kernels take this factor.
+  RankSpread spread{};
+  double slowest_rank = 1;
 };
 
 }  // namespace shardscape

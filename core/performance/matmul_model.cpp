@@ -20,6 +20,7 @@ double element_bytes(DType type) {
     case DType::FP8Block: return 33.0 / 32;
     case DType::MXFP8: return 33.0 / 32;
     case DType::NVFP4: return 0.5625;
+    case DType::Int8: return 1;
     case DType::FP8Block2D: return 1 + 4.0 / (128 * 128);
     case DType::FP8BlockE8M0: return 1 + 1.0 / (128 * 128);
     case DType::MXFP4: return 0.5 + 1.0 / 32;

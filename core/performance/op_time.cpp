@@ -26,7 +26,7 @@ const Entry* in_training(const Machine& machine, const std::vector<Entry>& list,
 
 double training_factor(const Machine& machine, const Kernels& kernels, DType type) {
   const TrainingFactor* factor = in_training(machine, kernels.data.training, type);
-  return (factor ? factor->factor : 1) * machine.code_base_factor;
+  return (factor ? factor->factor : 1) * machine.code_base_factor * machine.slowest_rank;
 }
 
 // Seconds of a matrix product in training: not faster than the power limit allows. An accumulating kernel
@@ -42,6 +42,23 @@ double sustained_matmul_seconds(const Accelerator& accelerator, const MatmulCali
                                   flops / (products.sustained * peak_flops(accelerator, shape.compute))) +
                          products.accumulate * traffic / (accelerator.memory_gbps * 1e9);
   return seconds * (shape.concurrent_expert ? products.experts : 1);
+}
+
+// Whether rows of an operand or of the result begin at odd multiples of 2 bytes. Rows of tokens lie along the
+// features, so the number of tokens does not matter.
+bool is_unaligned(const MatmulShape& shape) {
+  if (is_quantized(shape.compute)) return false;
+  const int64_t elements = 4 / dtype_bytes(shape.compute);
+  return shape.n % elements != 0 || (shape.accumulates ? shape.m : shape.k) % elements != 0;
+}
+
+// The least seconds of a GEMM in training whose matrices are not aligned (TrainingFactor::unaligned_share).
+double unaligned_seconds(const Machine& machine, const Kernels& kernels, const MatmulShape& shape) {
+  const TrainingFactor* factor = in_training(machine, kernels.data.training, shape.compute);
+  if (!factor || factor->unaligned_share <= 0 || !is_unaligned(shape)) return 0;
+  const double flops = 2 * static_cast<double>(shape.batch) * static_cast<double>(shape.m) *
+                       static_cast<double>(shape.n) * static_cast<double>(shape.k);
+  return flops / (factor->unaligned_share * peak_flops(*machine.accelerator, shape.compute));
 }
 
 double kernel_factor(const Kernels& kernels, std::string_view kernel) {
@@ -74,8 +91,9 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
   const Kernels& kernels = kernels_of(accelerator);
   const MatmulCalibration& constants = *kernels.matmul[static_cast<size_t>(shape.compute)];
   const TrainingMatmuls* products = in_training(machine, kernels.data.training_products, shape.compute);
-  return (products ? sustained_matmul_seconds(accelerator, constants, *products, shape)
-                   : calibrated_matmul_seconds(accelerator, constants, shape)) *
+  const double aligned = products ? sustained_matmul_seconds(accelerator, constants, *products, shape)
+                                  : calibrated_matmul_seconds(accelerator, constants, shape);
+  return std::max(aligned, unaligned_seconds(machine, kernels, shape)) *
          training_factor(machine, kernels, shape.compute);
 }
 
@@ -103,14 +121,16 @@ double launch_seconds(const Machine& machine) {
 double memory_bound_seconds(const Machine& machine, double bytes) {
   if (bytes == 0) return 0;
   return calibrated_memory_seconds(*machine.accelerator, *kernels_of(*machine.accelerator).data.memory,
-                                   bytes);
+                                   bytes) *
+         machine.slowest_rank;
 }
 
 double routing_seconds(const Machine& machine, double bytes) {
   const MemoryCalibration& memory = *kernels_of(*machine.accelerator).data.memory;
   if (bytes == 0 || !machine.training || memory.routing_share <= 0)
     return memory_bound_seconds(machine, bytes);
-  return memory.launch_us * 1e-6 + bytes / (memory.routing_share * machine.accelerator->memory_gbps * 1e9);
+  return (memory.launch_us * 1e-6 + bytes / (memory.routing_share * machine.accelerator->memory_gbps * 1e9)) *
+         machine.slowest_rank;
 }
 
 }  // namespace shardscape

@@ -122,7 +122,8 @@ PageSection step_section(const Report& report, const Simulation& s) {
                            percent(s.mfu) + ", HFU " + percent(s.hfu) + " of " + peak_text(s) + ". Bubble " +
                            percent(s.bubble) + ", exposed communication " + percent(s.exposed) + ".");
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, s.tokens_per_second);
-  for (const std::string& line : {running_cost_text(cost), inference_text(report, s)})
+  for (const std::string& line :
+       {step_distribution_text(s), running_cost_text(cost), inference_text(report, s)})
     if (!trimmed(line).empty()) out.paragraphs.push_back(sentence(trimmed(line)));
   if (trains(report.design) && report.design.workload.tokens > 0)
     out.paragraphs.push_back(campaign_sentence(campaign(report, s)));

@@ -10,6 +10,7 @@
 #include "plan/collective_rows.h"
 #include "report/text_columns.h"
 #include "timing/pass_times.h"
+#include "timing/step_distribution.h"
 
 namespace shardscape {
 namespace {
@@ -47,6 +48,12 @@ Json time_json(const Simulation& s) {
   out["tokens_per_second"] = s.tokens_per_second;
   out["model_tflops_per_gpu"] = s.model_tflops;
   out["hardware_tflops_per_gpu"] = s.hardware_tflops;
+  if (const std::optional<StepDistribution> spread = step_distribution(s))
+    out["step_distribution"] = {{"percentile_5", spread->percentile_5},
+                                {"median", spread->median},
+                                {"percentile_95", spread->percentile_95},
+                                {"ranks", s.machine.spread.ranks},
+                                {"slowest_rank", s.machine.slowest_rank}};
   out["mfu"] = s.mfu;
   out["hfu"] = s.hfu;
   out["mfu_peak_tflops"] = s.peak_tflops;
@@ -133,6 +140,15 @@ std::string peak_text(const Simulation& s) {
   return significant(s.peak_tflops) + " TFLOP/s, the dense peak in " + std::string(dtype_name(s.peak_type));
 }
 
+std::string step_distribution_text(const Simulation& s) {
+  const std::optional<StepDistribution> spread = step_distribution(s);
+  if (!spread) return "";
+  return "the slowest of " + grouped(s.machine.spread.ranks) + " ranks computes " +
+         percent(s.machine.slowest_rank - 1) + " longer than the mean rank; steps take " +
+         format_seconds(spread->median) + " in the median, " + format_seconds(spread->percentile_5) +
+         " at the 5th and " + format_seconds(spread->percentile_95) + " at the 95th percentile";
+}
+
 std::string time_text(const Simulation& s) {
   constexpr double kShown = 0.0005;  // share of the step
   std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
@@ -141,6 +157,7 @@ std::string time_text(const Simulation& s) {
                     ", HFU " + percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " + percent(s.bubble) +
                     ", exposed communication " + percent(s.exposed) + "\n";
   if (const std::string why = above_peak_text(s); !why.empty()) out += why + "\n";
+  if (const std::string spread = step_distribution_text(s); !spread.empty()) out += spread + "\n";
   for (size_t i = 0; i < s.stages.size(); ++i) {
     out += "  stage " + std::to_string(i) + ":";
     std::string parts;

@@ -17,6 +17,8 @@ std::string mfu_convention();
 std::string above_peak_text(const Simulation& simulation);
 // "989 TFLOP/s, the dense peak in bfloat16".
 std::string peak_text(const Simulation& simulation);
+// Text: the percentiles of the step time where ranks are unequally fast; empty if they are not.
+std::string step_distribution_text(const Simulation& simulation);
 // Step time, rates, MFU and the categories of every stage, for a terminal.
 std::string time_text(const Simulation& simulation);
 // The time of every kind of kernel and of every collective, by stage, for a terminal.

@@ -1,5 +1,7 @@
 #include "timing/layer_seconds.h"
 
+#include "graph/op_traits.h"
+#include "model/library.h"
 #include "performance/op_time.h"
 #include "plan/stage_boundary.h"
 
@@ -22,6 +24,16 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   if (op < segment.replay_end) return Part::Replay;
   return structure.split_backward && segment.op(op).deferrable ? Part::Weight : Part::Backward;
 }
+
+namespace {
+
+// Launches of the host for an op (KernelRule::launches).
+double launches_of(const KernelProfile* profile, const Op& op) {
+  const KernelRule* rule = profile ? profile->rule(std::string(template_name(op.kind))) : nullptr;
+  return rule ? static_cast<double>(rule->launches) : 1;
+}
+
+}  // namespace
 
 LayerTable::LayerTable(const Report& report, const Machine& machine)
     : report_(&report),
@@ -71,13 +83,14 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   if (!fresh) return out;
   const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
   const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
+  const KernelProfile* profile = ModelLibrary::instance().profile(report_->design.workload.profile);
   for (size_t id = 0; id < times.size(); ++id) {
     if (!runs(segment.ops[id], of.checkpoint_policy)) continue;
     const OpTime& time = times[id];
     PartSeconds& part = out.parts[static_cast<size_t>(
         part_of(report_->graph().structure, segment, static_cast<OpId>(id)))];
     part.seconds += time.seconds;
-    if (time.seconds > 0) part.host += launch_;
+    if (time.seconds > 0) part.host += launch_ * launches_of(profile, segment.ops[id]);
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;

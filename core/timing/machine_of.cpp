@@ -11,6 +11,13 @@ Machine machine_of(const Design& design) {
     if (out.training) out.code_base_factor = profile->slowdown;
     out.host_launch_us = profile->host_launch_us;
   }
+  if (out.training) {
+    const ClusterSpec& c = design.cluster;
+    constexpr double kPercent = 1e-5;  // of thousandths of a percent
+    out.spread = {static_cast<double>(c.compute_jitter) * kPercent,
+                  static_cast<double>(c.straggler_slowdown) * kPercent, design.world()};
+    out.slowest_rank = slowest_rank_mean(out.spread);
+  }
   return out;
 }
 
@@ -20,10 +27,10 @@ namespace {
 // the key, and the memory, on which no time depends.
 void add_to(CacheKey& key, const Accelerator& accelerator) {
   const auto& [id, name, sources, aliases, family, processors, collective_processors, bf16_tflops, fp8_tflops,
-               fp4_tflops, fp32_tflops, memory_gb, memory_bytes, device_bytes, memory_gbps, scaleup_gbps,
-               nic_gbps, channel_gbps, board_watts, price_per_hour] = accelerator;
+               fp4_tflops, int8_tops, fp32_tflops, memory_gb, memory_bytes, device_bytes, memory_gbps,
+               scaleup_gbps, nic_gbps, channel_gbps, board_watts, price_per_hour] = accelerator;
   key.add(std::string_view(id));
-  for (const double word : {bf16_tflops, fp8_tflops, fp4_tflops, memory_gbps}) key.add(word);
+  for (const double word : {bf16_tflops, fp8_tflops, fp4_tflops, int8_tops, memory_gbps}) key.add(word);
 }
 
 void add_to(CacheKey& key, const HopLatency& hop) {
@@ -54,13 +61,15 @@ void add_to(CacheKey& key, const Network& network) {
 
 // The bindings name every member, so a new member does not compile until it is added to a key.
 void add_to(CacheKey& key, const Machine& machine) {
-  const auto& [accelerator, network, training, code_base_factor, host_gbps, host_launch_us] = machine;
+  const auto& [accelerator, network, training, code_base_factor, host_gbps, host_launch_us, spread,
+               slowest_rank] = machine;
   add_to(key, *accelerator);
   add_to(key, network);
   key.add(int64_t{training});
   key.add(code_base_factor);
   key.add(host_gbps);
   key.add(host_launch_us.value_or(-1));
+  key.add(slowest_rank);
 }
 
 }  // namespace shardscape

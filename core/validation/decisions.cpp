@@ -16,7 +16,18 @@ bool of_layout(const Knob& knob) {
          std::find(kOthers.begin(), kOthers.end(), knob.id) != kOthers.end();
 }
 
-bool follows(const Knob& knob) { return knob.id == "dp" || knob.id == "stage_layers"; }
+// Knobs that follow from the others: dp from the degrees, and the padding of the vocabulary from tp.
+bool follows(const Knob& knob) {
+  return knob.id == "dp" || knob.id == "stage_layers" || knob.id == "vocab_multiple";
+}
+
+// The value in the name of a workload. A code base without its fused softmax, which some layouts do not run,
+// stays the same code base.
+std::string workload_value(const Knob& knob, std::string value) {
+  constexpr std::string_view kUnfused = "-unfused";
+  if (knob.id == "profile" && value.ends_with(kUnfused)) value.resize(value.size() - kUnfused.size());
+  return value;
+}
 
 }  // namespace
 
@@ -30,7 +41,7 @@ Layout layout_of(const Design& design) {
     if (of_layout(knob))
       out.settings.emplace(knob.id, std::move(value));
     else
-      out.workload += " " + knob.id + "=" + value;
+      out.workload += " " + knob.id + "=" + workload_value(knob, std::move(value));
   }
   return out;
 }

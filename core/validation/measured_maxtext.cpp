@@ -198,14 +198,17 @@ void map_row(RowMapper& m) {
   const std::string accelerator = accelerator_of_row(m);
   for (const char* field : {"seq", "gbs", "tp"})
     if (!m.has(field)) m.refuse(std::string("the row has no ") + field);
-  if (quantization.find("int8") != std::string::npos)
-    m.refuse("int8 GEMMs (AQT) are no choice of the setting compute");
   if (m.refused() || !model(m)) return;
   m.set_from("seq", "seq");
   mesh(m, arguments);
   recompute(m, arguments);
   experts(m, arguments);
-  if (quantization.find("fp8") != std::string::npos) m.set("compute", "fp8");
+  // AQT quantizes the operands of the forward and of both backward GEMMs (MaxText, layers/quantizations.py).
+  // The argument counts, also where the row calls the run FP8.
+  if (quantization.find("int8") != std::string::npos)
+    m.set("compute", "int8");
+  else if (quantization.find("fp8") != std::string::npos)
+    m.set("compute", "fp8");
   m.set("clip_grad_norm", "true");
   m.set("vocab_multiple", 1);
   m.set("profile", "torchtitan");  // fused by a compiler, flash attention

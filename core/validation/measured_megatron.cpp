@@ -111,6 +111,15 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
+// Whether Megatron's fused softmax computes the row (FusedScaleMaskSoftmax.is_kernel_available; vTrain,
+// src/model/fused_softmax.py): the heads of all sequences on a rank are a multiple of 4. Otherwise PyTorch's
+// kernels run.
+static bool fuses_softmax(RowMapper& m) {
+  const int64_t heads = m.integer("heads", 4) / std::max<int64_t>(1, m.integer("tp", 1)),
+                seq = m.integer("seq", 0);
+  return heads * m.integer("mbs", 1) % 4 == 0 && seq > 16 && seq <= 2048 && seq % 4 == 0;
+}
+
 void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
   size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
@@ -138,7 +147,11 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
       m.set("grad_dtype", "fp16");
       m.set("dropout", "true");
       m.set("recompute", "full");
-      m.set("profile", "megatron-2022");
+      // vTrain's model (VIA-Research/vTrain @f8dda84, src/model/gpt_modeling.py) does not pad the vocabulary
+      // of 50,257. Each tp rank has a whole part: 25,128, 12,564 or 6,282 rows, which are even.
+      m.set("vocab", 50257);
+      m.set("vocab_multiple", m.integer("tp", 1) > 1 ? 2 : 1);
+      m.set("profile", fuses_softmax(m) ? "megatron-2022" : "megatron-2022-unfused");
       m.set("clip_grad_norm", "true");
       m.set("accelerator", "a100-80gb");
       m.set("network", "a100-hdr-4");  // 800 Gb/s between nodes

@@ -21,6 +21,8 @@ constexpr ModeRule kTrainingOnly[] = {
     {"batch_ramp_start", "inference trains nothing"},
     {"batch_ramp_increment", "inference trains nothing"},
     {"batch_ramp_samples", "inference trains nothing"},
+    {"compute_jitter", "the spread of ranks is modelled in training"},
+    {"straggler_slowdown", "the spread of ranks is modelled in training"},
     {"failure_rate", kNoRun},
     {"restart_time", kNoRun},
     {"checkpoint_bandwidth", kNoRun},

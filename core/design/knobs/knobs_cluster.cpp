@@ -163,6 +163,20 @@ void add_cluster(TableWriter& table) {
                "Algorithm of collectives. auto: the fastest algorithm that NCCL offers. A collective that "
                "the chosen algorithm does not support uses auto.");
   add_ctas(table);
+  table.section("Speed of ranks", true);
+  table.decimal(
+      member<cluster, &C::compute_jitter>(), "compute_jitter", "Compute jitter", 0, kMaxJitter,
+      "Training: standard deviation of the compute time of a rank in a step, relative to the mean. Clocks "
+      "and chips differ. A step waits for the slowest of all ranks, so steps grow with the number of ranks. "
+      "The report then gives the median, the 5th and the 95th percentile of the step time. 0: all ranks are "
+      "equally fast.",
+      "%");
+  table.decimal(
+      member<cluster, &C::straggler_slowdown>(), "straggler_slowdown", "Slowdown of a straggler", 0,
+      kMaxSlowdown,
+      "Training: how much longer one slow rank computes than the mean of the others. All other ranks wait "
+      "for it. 0: no straggler.",
+      "%");
   add_operation(table);
 }
 

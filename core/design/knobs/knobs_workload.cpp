@@ -40,7 +40,8 @@ inline constexpr Named<ComputePrecision> kComputes[] = {
     {ComputePrecision::FP8, "fp8", "FP8, one scale per tensor"},
     {ComputePrecision::FP8Block, "fp8-blockwise", "FP8, blocks of 128"},
     {ComputePrecision::MXFP8, "mxfp8", "MXFP8, blocks of 32"},
-    {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"}};
+    {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"},
+    {ComputePrecision::Int8, "int8", "INT8, one scale per channel (AQT)"}};
 static_assert(names_all(kComputes));
 inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
     {DispatchPrecision::Same, "same", "Same as the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};

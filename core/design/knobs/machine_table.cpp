@@ -86,6 +86,7 @@ class Table {
               c.peak_tflops);
     of_device("fp8_tflops", "Peak, float8", accelerator_.fp8_tflops, "TFLOP/s", "peak_tflops", c.peak_tflops);
     of_device("fp4_tflops", "Peak, float4", accelerator_.fp4_tflops, "TFLOP/s", "peak_tflops", c.peak_tflops);
+    of_device("int8_tops", "Peak, int8", accelerator_.int8_tops, "TOP/s", "peak_tflops", c.peak_tflops);
     of_device("fp32_tflops", "Peak, float32", accelerator_.fp32_tflops, "TFLOP/s");
     of_device("memory_gb", "Memory", accelerator_.memory_gb, "GiB", "memory_capacity", c.memory_capacity);
     of_device("memory_gbps", "Memory bandwidth", accelerator_.memory_gbps, "GB/s", "memory_bandwidth",

@@ -12,8 +12,9 @@ const std::string kStorage = "storage";
 
 // Elements that share a scale lie along the contraction: along a token's features in the forward, along
 // tokens in the weight gradient. Without blocks, matrix units require multiples of 16 and 8 (Transformer
-// Engine, FP8 GEMM).
+// Engine, FP8 GEMM). XLA pads operands of INT8.
 int64_t wanted(DType type, bool tokens) {
+  if (type == DType::Int8) return 1;
   return quantization_block(type) > 1 ? quantization_block(type) : tokens ? 8 : 16;
 }
 

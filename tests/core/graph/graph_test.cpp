@@ -347,6 +347,7 @@ class GraphTest : public QObject {
     QTest::newRow("fp8-blockwise") << int(ComputePrecision::FP8Block) << 33;
     QTest::newRow("mxfp8") << int(ComputePrecision::MXFP8) << 33;
     QTest::newRow("nvfp4") << int(ComputePrecision::NVFP4) << 18;
+    QTest::newRow("int8") << int(ComputePrecision::Int8) << 32;
   }
   // Inputs of linear layers: both norms' results (split by sequence), the attention's result and SwiGLU's.
   // The attention keeps its own result beside it.

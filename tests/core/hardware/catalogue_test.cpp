@@ -19,6 +19,7 @@ double value_of(const Accelerator& a, const QByteArray& key) {
   if (key == "bf16_tflops") return a.bf16_tflops;
   if (key == "fp8_tflops") return a.fp8_tflops;
   if (key == "fp4_tflops") return a.fp4_tflops;
+  if (key == "int8_tops") return a.int8_tops;
   if (key == "fp32_tflops") return a.fp32_tflops;
   if (key == "memory_gb") return a.memory_gb;
   if (key == "memory_gbps") return a.memory_gbps;
@@ -92,6 +93,9 @@ void CatalogueTest::systems_data() {
   row("trainium1-core-16gb", "fp32_tflops", 32, 760);
   row("trainium1-core-16gb", "memory_gb", 32, 512);
   row("trainium1-core-16gb", "memory_gbps", 32, 13120);
+  // Google Cloud TPU documentation: pods of 256 chips v5e and v6e, and of 8,960 chips v5p.
+  row("tpu-v5e", "int8_tops", 256, 100.9e3);
+  row("tpu-v6e", "int8_tops", 256, 470e3);
   // Google's pod of 9,216 chips.
   row("tpu-v7", "fp8_tflops", 9216, 42.5e6);
   row("tpu-v7", "memory_gb", 9216, 1.77e6);

@@ -336,6 +336,8 @@ void CollectiveTimeTest::limits_of_formulas_data() {
       2 * std::max(7.0 / 8 * 1e4, 3.0 / 4 * 1e5 / 8));
   row("switch, 8 inside", Algorithm::InNetwork, Kind::AllReduce, {8, 8}, 25, 1e4 / 0.58);
   row("switches, 4 x 1", Algorithm::InNetwork, Kind::AllReduce, {4, 1}, 18 + 20, 1e5);
+  row("switch gather, 8 inside", Algorithm::InNetwork, Kind::AllGather, {8, 8}, 25, 1e4 / 0.58);
+  row("switches scatter, 4 x 1", Algorithm::InNetwork, Kind::ReduceScatter, {4, 1}, 18 + 20, 3.0 / 4 * 1e5);
   row("all-to-all, 8 inside", Algorithm::Direct, Kind::AllToAll, {8, 8}, 1 + 7 * 0.2, 7.0 / 8 * 1e4);
   row("all-to-all, 4 x 1", Algorithm::Direct, Kind::AllToAll, {4, 1}, 10 + 3 * 0.2, 3.0 / 4 * 1e5);
   row("all-to-all, 4 x 8", Algorithm::Direct, Kind::AllToAll, {32, 8}, 1 + 10 + 31 * 0.2, 24.0 / 32 * 1e5);

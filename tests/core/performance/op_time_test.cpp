@@ -98,6 +98,7 @@ class OpTimeTest : public QObject {
   void split_depth();
   void experts_in_one_kernel();
   void accumulation_costs_bytes();
+  void odd_rows_are_slow();
   void pairs_data();
   void pairs();
   void masks();
@@ -327,6 +328,27 @@ void OpTimeTest::experts_in_one_kernel() {
       QVERIFY2(together >= matmul_seconds(machine, {1, 16 * rows, 4096, 2048}) * 0.99, id);
     }
   }
+}
+
+// Rows that begin at odd multiples of 2 bytes: features of an operand or of the result, not tokens.
+void OpTimeTest::odd_rows_are_slow() {
+  const Machine a100 = machine_with("a100-sxm-80gb"), h100 = machine_with("h100-sxm-80gb");
+  const auto seconds = [](const Machine& machine, int64_t m, int64_t n, int64_t k, bool gradient = false,
+                          DType type = DType::FP16) {
+    return matmul_seconds(machine, {1, m, n, k, type, type, gradient});
+  };
+  const double flops = 2.0 * 1024 * 50257 * 2048,
+               factor = kernels_of(*a100.accelerator).data.training[0].factor,
+               share = kernels_of(*a100.accelerator).data.training[0].unaligned_share;
+  QVERIFY(share > 0.1 && share < 0.5);
+  const double slow = flops / (share * peak_flops(*a100.accelerator, DType::FP16)) * factor;
+  QCOMPARE(seconds(a100, 1024, 50257, 2048), slow);
+  QCOMPARE(seconds(a100, 1024, 2048, 50257), slow);
+  QCOMPARE(seconds(a100, 50257, 2048, 1024, true), slow);
+  QVERIFY(seconds(a100, 1024, 50258, 2048) < 0.5 * slow);
+  QVERIFY(seconds(a100, 1023, 50256, 2048) < 0.5 * slow);
+  QVERIFY(seconds(a100, 50256, 2048, 1023, true) < 0.5 * slow);
+  QVERIFY(seconds(h100, 1024, 50257, 2048) < 1.05 * seconds(h100, 1024, 50304, 2048));  // not known
 }
 
 void OpTimeTest::accumulation_costs_bytes() {

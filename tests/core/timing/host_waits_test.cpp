@@ -2,7 +2,9 @@
 // timers).
 #include <QtTest>
 
+#include "performance/op_time.h"
 #include "support/designs.h"
+#include "timing/machine_of.h"
 #include "timing/simulation.h"
 #include "timing/steady_state/step_numbers.h"
 
@@ -57,6 +59,25 @@ class HostWaitsTest : public QObject {
         QVERIFY2(std::abs(seconds / of.at(0) - 1) < 1e-9,
                  qPrintable(QString("%1: %2").arg(microbatch).arg(seconds / of.at(0))));
     }
+  }
+
+  // Without the fused softmax, the host launches four kernels more for each attention: in the forward, its
+  // replay and the backward of every layer. All kernels are shorter than their launches.
+  void unfusedSoftmaxHasMoreLaunches() {
+    std::vector<double> seconds;
+    Design d;
+    for (const char* profile : {"megatron-2022", "megatron-2022-unfused"}) {
+      d = crossing(profile, 1);
+      d.workload.microbatch = 1;
+      d.workload.seq = 128;
+      d.workload.recompute = Recompute::Full;
+      const auto report = make_report(d);
+      QVERIFY(report->valid());
+      seconds.push_back(simulate(*report)->step_seconds);
+    }
+    const double more = (seconds[1] - seconds[0]) / launch_seconds(machine_of(d)) /
+                        static_cast<double>(d.model.layers * d.workload.batch);
+    QVERIFY2(std::abs(more - 12) < 0.1, qPrintable(QString::number(more)));
   }
 
   // The steady-state simulation agrees with the simulation of all microbatches.

@@ -79,6 +79,7 @@ class MeasuredMaxTextTest : public QObject {
         "pad_to_capacity=false");
     row("table of sizes", table(kV5e),
         "accelerator=tpu-v5e hidden=4096 head_dim=128 dp=512 dp_shard=256 microbatch=6 recompute=full");
+    row("AQT", recipe(kLlama8, kFull + R"(, "quantization": "int8")"), "compute=int8 fp8_params=false");
     row("tensor axis", table(kV5p),
         "accelerator=tpu-v5p tp=8 dp=16 sequence_parallel=true tp_comm_overlap=true "
         "recompute_modules=core_attn,layernorm,mlp_act");
@@ -100,7 +101,6 @@ class MeasuredMaxTextTest : public QObject {
     const auto row = [](const char* name, const std::string& text, const char* why) {
       QTest::newRow(name) << QString::fromStdString(text) << QString(why);
     };
-    row("int8", recipe(kLlama8, kFull + R"(, "quantization": "int8")"), "int8 GEMMs");
     row("GPU", table(R"("gpu": "h100_sxm", "slices": 1, "gpus": 8, "gbs": 8, "tflops_per_gpu": 492)"),
         "\"h100_sxm\" is not one of");
     row("no batch", table(R"("gpu": "tpu_v5e", "slices": 1, "gpus": 8, "gbs": null, "tflops_per_gpu": 1)"),

@@ -211,7 +211,9 @@ constexpr const char* kIds[] = {"layers",
                                 "pue",
                                 "failure_rate",
                                 "restart_time",
-                                "checkpoint_bandwidth"};
+                                "checkpoint_bandwidth",
+                                "compute_jitter",
+                                "straggler_slowdown"};
 
 const Knob& knob(const char* id) {
   const Knob* found = find_knob(id);

@@ -260,6 +260,9 @@ void quantization_rules() {
   row(
       "units", [](Design& d) { d.workload.compute = ComputePrecision::NVFP4; }, note,
       ProblemCode::NoMatrixUnits, "compute", "fp8 or storage", 2);
+  row(
+      "no known rate of int8", [](Design& d) { d.workload.compute = ComputePrecision::Int8; }, note,
+      ProblemCode::NoMatrixUnits, "compute", "fp8 or storage", 2);
   const auto stored = [](const char* formats, Mode mode) {
     return [=](Design& d) {
       d.workload.mode = mode;
