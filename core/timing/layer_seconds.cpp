@@ -25,15 +25,11 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   return structure.split_backward && segment.op(op).deferrable ? Part::Weight : Part::Backward;
 }
 
-namespace {
-
-// Launches of the host for an op (KernelRule::launches).
-double launches_of(const KernelProfile* profile, const Op& op) {
+double host_launches(const Report& report, const Op& op) {
+  const KernelProfile* profile = ModelLibrary::instance().profile(report.design.workload.profile);
   const KernelRule* rule = profile ? profile->rule(std::string(template_name(op.kind))) : nullptr;
   return rule ? static_cast<double>(rule->launches) : 1;
 }
-
-}  // namespace
 
 LayerTable::LayerTable(const Report& report, const Machine& machine)
     : report_(&report),
@@ -83,14 +79,13 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   if (!fresh) return out;
   const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
   const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
-  const KernelProfile* profile = ModelLibrary::instance().profile(report_->design.workload.profile);
   for (size_t id = 0; id < times.size(); ++id) {
     if (!runs(segment.ops[id], of.checkpoint_policy)) continue;
     const OpTime& time = times[id];
     PartSeconds& part = out.parts[static_cast<size_t>(
         part_of(report_->graph().structure, segment, static_cast<OpId>(id)))];
     part.seconds += time.seconds;
-    if (time.seconds > 0) part.host += launch_ * launches_of(profile, segment.ops[id]);
+    if (time.seconds > 0) part.host += launch_ * host_launches(*report_, segment.ops[id]);
     part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;

@@ -39,6 +39,10 @@ struct Boundary {
 // of their seconds: taken / (all - taken). 0: as long.
 double slower_share(const Machine& machine, int64_t taken);
 
+// Kernels that the host launches for an op, by the rule of the design's kernel profile
+// (KernelRule::launches).
+double host_launches(const Report& report, const Op& op);
+
 // The part of a layer in which an op runs.
 Part part_of(const Structure& structure, const Segment& segment, OpId op);
 
