@@ -17,7 +17,7 @@ double number(const Expr& expr, const Binding& binding) {
 // Bytes of one trained parameter with its states.
 double state_bytes(const Structure& s, DType type) {
   const double moments = 2 * dtype_bytes(s.moment_dtype);
-  if (is_fsdp(s.sync)) return 4 + moments;  // parameters in float32
+  if (is_torch_fsdp(s.sync)) return 4 + moments;  // parameters in float32
   return dtype_bytes(type) + (s.master_weights && dtype_bytes(type) < 4 ? 4 : 0) + moments;
 }
 

@@ -1,6 +1,7 @@
 #include "chakra/sync_lower.h"
 
 #include <algorithm>
+#include <span>
 
 #include "chakra/bound_segment.h"
 #include "plan/stage_layout.h"
@@ -143,7 +144,7 @@ SyncWalk::Handle SyncLowering::gather(const std::vector<size_t>& units, SyncWalk
 
 // microbatch: -1 if the reduction occurs once a step.
 void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
-                           const std::vector<size_t>& instances) {
+                           const std::vector<size_t>& instances, bool crosses) {
   const Instance& at = instances_[instances.front()];
   uint32_t before = 0;
   for (const size_t u : units) {
@@ -165,7 +166,9 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
       // The shards of all replica groups share one group across copies, so the suffix makes names unique.
       over(CollectiveKind::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
     }
-    for (const uint32_t op : ops) {
+    // The last op reduces across groups.
+    const size_t due = ops.size() - (!crosses && !unit.group.across.empty() ? 1 : 0);
+    for (const uint32_t op : std::span(ops).first(due)) {
       builder_.depend(before);
       if (before == 0)
         for (const size_t instance : instances)

@@ -133,8 +133,8 @@ DType gathered_weight_type(const Structure& s) {
 OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
                              bool has_layers) {
   const Structure& s = graph.structure;
-  // FSDP stores float32 shards and casts the gathered units.
-  const bool fsdp = is_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
+  // PyTorch's FSDP stores float32 shards and casts the gathered units.
+  const bool fsdp = is_torch_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
   const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
   const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
   // Frozen weights have been quantized before the first step; adapters are not quantized.
@@ -152,7 +152,7 @@ OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart f
 
 OffloadedStep offloaded_step(const Graph& graph, const Expr& owned) {
   const Structure& s = graph.structure;
-  const bool fsdp = is_fsdp(s.sync);  // float32 shards and gradients
+  const bool fsdp = is_torch_fsdp(s.sync);  // float32 shards and gradients
   return {owned * Expr(fsdp ? 4 : dtype_bytes(s.grad_dtype)), owned * Expr(fsdp ? 4 : dtype_bytes(s.dtype))};
 }
 

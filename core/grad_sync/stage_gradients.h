@@ -5,7 +5,9 @@
 // because gradient_as_bucket_view is off by default); PyTorch 2.4 FullyShardedDataParallel and fully_shard
 // (whole gradients of a unit exist until the scatter); DeepSpeed 0.9.5 (stages 0 and 1 keep .grad; stage 2
 // has a bucket during each backward, and its partition from the first backward on: stage_1_and_2.py,
-// _release_ipg_buffers, averaged_gradients; stage 3 has flat buffers, allocated once: stage3.py).
+// _release_ipg_buffers, averaged_gradients; stage 3 has flat buffers, allocated once: stage3.py);
+// Megatron-FSDP (whole gradients of a unit until its scatter; the buffer of their shards is allocated once:
+// param_and_grad_buffer.py).
 #pragma once
 
 #include <vector>
@@ -24,11 +26,14 @@ enum class GradientLife : uint8_t {
   InBuckets
 };
 GradientLife gradient_life(const Graph& graph);
+// Megatron's policies: whole gradients in the type of the parameters live until the backward of a virtual
+// stage ends, and are then added to the buffer (WeightGradient::UntilPassEnds).
+bool adds_gradients_after_pass(const Graph& graph);
 // Type of whole gradients before the reduction of their unit.
 DType unreduced_dtype(const Structure& structure);
 // PyTorch DDP: bytes of the reducer's buckets, which exist in addition to .grad and cover the parameters with
-// replicas.
-Expr bucket_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers);
+// replicas. type: of the gradients.
+Expr bucket_bytes(const Graph& graph, DType type, ModelStart first, bool last, bool has_layers);
 
 // Bytes on one rank.
 struct StageGradients {
@@ -38,12 +43,14 @@ struct StageGradients {
   bool with_chunk = false;
   // By segment: bytes of reduced gradients. A root unit counts at its first segment.
   std::vector<int64_t> reduced;
-  // Bytes that are allocated during the whole step. 0 if life is Always.
+  // Bytes that are allocated during the whole step: PyTorch DDP's buckets, Megatron-FSDP's shards, the buffer
+  // to which gradients are added. 0 if life is Always.
   int64_t always = 0;
   int64_t shards = 0, bucket = 0;  // InBuckets
+  int64_t owned = 0;               // elements whose optimizer states the rank stores, if asked for
 };
-// stage: binding of the stage with all symbols of gradient sync.
+// stage: binding of the stage with all symbols of gradient sync. owned: asks for StageGradients::owned.
 StageGradients stage_gradients(const Graph& graph, ModelStart first, bool last, bool has_layers,
-                               const Binding& stage, PlanCache& cache);
+                               const Binding& stage, PlanCache& cache, bool owned = false);
 
 }  // namespace shardscape

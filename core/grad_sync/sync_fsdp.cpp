@@ -1,6 +1,8 @@
 // FSDP. Version 1 (torch 1.13 distributed/fsdp): the parameters of a unit form one flat parameter, padded to
 // the group size. Version 2 (fully_shard): every parameter is cut along its first dimension into equal
 // pieces, the last pieces are padded, and the pieces of a unit are gathered and scattered together.
+// Megatron-FSDP (core/distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py) has flat units, too; its
+// alignment of the flat buffer to whole rows is not modelled.
 #include <algorithm>
 
 #include "grad_sync/sync_rules.h"
@@ -94,7 +96,10 @@ class FsdpPlan {
     for (const int p : scope_.gradients)
       if (std::find(unit.params.begin(), unit.params.end(), p) != unit.params.end()) a.param = p;
     scope_.add(std::move(a));
-    if (sharded_ && scope_.group.across_size > 1) add_across(scope_);
+    if (!sharded_ || scope_.group.across_size == 1) return;
+    add_across(scope_);
+    if (crosses_once_a_step(scope_.policy.strategy))
+      scope_.plan.actions.back().occurrence = SyncOccurrence::Last;
   }
 
   const SyncScope& scope_;

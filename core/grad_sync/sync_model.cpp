@@ -116,13 +116,14 @@ class StageSyncBuilder {
     sync_.owned += owned;
     sync_.buffers += s_.sync == SyncStrategy::DistributedOptimizer ? owned * group.size(s_) : elements;
     for (const SyncKind& kind : sync_kinds(policy_)) {
-      if ((kind.across ? group.across : group.shard).empty()) continue;
+      const MeshAxes& axes = kind.across ? group.across : kind.whole ? group.axes : group.shard;
+      if (axes.empty()) continue;
       const bool none = kind.gathers() && policy_.quantized_dtype &&
                         std::none_of(params.begin(), params.end(), [&](const StageParam& p) {
                           return p.param->quantized == kind.quantized;
                         });
       if (none) continue;
-      SyncRow row{kind.phase,  kind.op, kind.across ? group.across : group.shard,
+      SyncRow row{kind.phase,  kind.op, axes,
                   dtype(kind), Expr(1), kind.across ? owned : flat ? owned * group.size(s_) : elements};
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
@@ -157,7 +158,7 @@ class StageSyncBuilder {
 
   Expr shard_of(const std::vector<StageParam>& params, const std::string& name, const SyncUnit& unit) {
     if (unit.group.shard.empty()) return unit.elements;
-    if (s_.sync == SyncStrategy::Fsdp1) return shard_symbol(name, unit.elements, unit.group.size(s_));
+    if (has_flat_units(s_.sync)) return shard_symbol(name, unit.elements, unit.group.size(s_));
     Expr out;
     for (const StageParam& p : params)
       for (const FlatParam& flat : flats(*p.segment))
@@ -195,6 +196,7 @@ class StageSyncBuilder {
     unit.full = unit.shard * unit.group.size(s_);
     unit.inner = reductions_of(graph_, params, root && ends_);
     unit.reductions = s_.every_microbatch ? microbatches() * count : count;
+    unit.crossings = crosses_once_a_step(s_.sync) ? count : unit.reductions;
     // Number of gathers of a unit that stays gathered: one for each forward that finds the unit freed, and
     // one for each backward in flight except the first.
     static const Expr in_flight{symbol("nf")};
@@ -230,7 +232,7 @@ class StageSyncBuilder {
     row(Phase::Forward, CollectiveKind::AllGather, unit.group.shard, unit.forward, unit.full);
     row(Phase::Backward, CollectiveKind::AllGather, unit.group.shard, unit.backward, unit.full);
     row(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, unit.reductions, unit.full);
-    row(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, unit.reductions, unit.shard);
+    row(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, unit.crossings, unit.shard);
   }
 
   void make_units() {
@@ -419,6 +421,7 @@ PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
   for (const SyncBasis::Group& g : basis.groups) {
     groups.emplace(group_name(g.replicas.shard), g.replicas.shard);
     groups.emplace(group_name(g.replicas.across), g.replicas.across);
+    groups.emplace(group_name(g.replicas.axes), g.replicas.axes);
   }
   const size_t params = plan.input.params.size();
   std::map<int, std::vector<size_t>> reused;  // by parameter
@@ -471,9 +474,12 @@ PlanTotals plan_totals(const Structure& structure, const StagePlan& planned) {
     group.owned = owned_of(planned.plan, input, static_cast<int>(g));
     group.reduces = !input.groups[g].name.empty();
     group.crosses = !input.groups[g].across.empty();
+    group.sums = !input.groups[g].whole_name().empty();
     for (const SyncKind& kind : sync_kinds(policy)) {
       PlanTotals::Kind& sums = group.kinds.emplace_back();
-      const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
+      const std::string over = kind.across  ? input.groups[g].across
+                               : kind.whole ? input.groups[g].whole_name()
+                                            : input.groups[g].name;
       const DType dtype = gathered_or_reduced(policy, kind);
       for (const SyncAction& a : planned.plan.actions) {
         if (over.empty() || a.replicas != static_cast<int>(g) || a.phase != kind.phase || a.op != kind.op ||
@@ -500,7 +506,7 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
   for (size_t g = 0; g < totals.groups.size(); ++g) {
     const PlanTotals::Group& group = totals.groups[g];
     for (size_t k = 0; k < kinds.size(); ++k) {
-      if (!(kinds[k].across ? group.crosses : group.reduces)) continue;
+      if (!(kinds[k].across ? group.crosses : kinds[k].whole ? group.sums : group.reduces)) continue;
       const KindSymbols symbols = kind_symbols(kinds[k], g);
       binding.set(symbol(symbols.count), in_step(group.kinds[k].count));
       binding.set(symbol(symbols.elements), in_step(group.kinds[k].elements));

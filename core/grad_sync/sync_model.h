@@ -41,6 +41,7 @@ struct SyncUnit {
   Expr full;               // gathered unit, with padding
   Expr forward, backward;  // gathers per step, over all units of this kind
   Expr reductions;         // reductions per step, over all units of this kind
+  Expr crossings;          // the same, of shards across groups
 };
 
 // A kind of collective over replicas, with its totals of a step.
@@ -110,8 +111,9 @@ struct PlanTotals {
     std::vector<Kind> kinds;
     // Elements that a rank owns once gradients are reduced.
     int64_t owned = 0;
-    // reduces: the group has ranks to reduce over. crosses: shards are replicated across groups.
-    bool reduces = false, crosses = false;
+    // reduces: the group has ranks to reduce over. crosses: shards are replicated across groups. sums: there
+    // are replicas in or across groups.
+    bool reduces = false, crosses = false, sums = false;
   };
   std::vector<Group> groups;
   int64_t gathered = 0;  // as SyncPlan::gathered

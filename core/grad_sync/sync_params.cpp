@@ -192,8 +192,8 @@ SyncInput sync_input(const SyncBasis& basis, const Binding& binding, ModelStart 
   };
   input.groups.clear();
   for (const SyncBasis::Group& g : basis.groups)
-    input.groups.push_back(
-        {group_name(g.replicas.shard), number(g.size), group_name(g.replicas.across), number(g.across_size)});
+    input.groups.push_back({group_name(g.replicas.shard), number(g.size), group_name(g.replicas.across),
+                            number(g.across_size), group_name(g.replicas.axes)});
   // The shapes of a segment's parameters are evaluated once, because all layers of the segment have equal
   // shapes.
   struct Made {

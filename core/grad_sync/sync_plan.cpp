@@ -34,9 +34,9 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
     at_least(group.across.c_str(), group.across_size, 1);
     if (group.across_size > 1 && !shards_in_groups(policy.strategy))
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
-                       "only FSDP, ZeRO-3 and Megatron's distributed optimizer replicate shards across "
-                       "groups",
-                       "FSDP, ZeRO-3 or the distributed optimizer, or shards without replicas");
+                       "only FSDP, ZeRO-1 to ZeRO-3 and Megatron's distributed optimizer replicate shards "
+                       "across groups",
+                       "FSDP, ZeRO-1 to ZeRO-3 or the distributed optimizer, or shards without replicas");
     else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "without sharding there are no shards to replicate", "one group of all replicas");
@@ -78,9 +78,7 @@ bool sync_happens(SyncOccurrence occurrence, int64_t microbatch, int64_t microba
   return microbatch + 1 == microbatches;
 }
 
-bool shards_in_groups(SyncStrategy s) {
-  return shards_parameters(s) || s == SyncStrategy::DistributedOptimizer;
-}
+bool crosses_once_a_step(SyncStrategy s) { return s == SyncStrategy::MegatronFsdp || !is_fsdp(s); }
 bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
 bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
 bool shards_states(SyncStrategy s) {
@@ -88,7 +86,9 @@ bool shards_states(SyncStrategy s) {
 }
 
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
-  const SyncOccurrence reduced = policy.every_microbatch ? SyncOccurrence::Every : SyncOccurrence::Last;
+  const bool adds_up = policy.strategy == SyncStrategy::MegatronFsdp;
+  const SyncOccurrence reduced = policy.every_microbatch || adds_up ? SyncOccurrence::Every
+                                                                    : SyncOccurrence::Last;
   const Phase phase = policy.overlap ? Phase::Backward : Phase::GradReduce;
   const SyncKind updated{Phase::Step, CollectiveKind::AllGather};
   switch (policy.strategy) {
@@ -106,22 +106,28 @@ std::vector<SyncKind> sync_kinds(const SyncPolicy& policy) {
     case SyncStrategy::Zero0:
       if (policy.param_dtype != DType::BF16) return {{Phase::Backward, CollectiveKind::AllReduce}};
       [[fallthrough]];
-    case SyncStrategy::Zero1: return {{Phase::Backward, CollectiveKind::AllReduce}, updated};
+    case SyncStrategy::Zero1:
+      return {{Phase::Backward, CollectiveKind::AllReduce, SyncOccurrence::Last, false, false, true},
+              updated};
     case SyncStrategy::Zero2:
-      return {{Phase::Backward, CollectiveKind::Reduce, SyncOccurrence::Every}, updated};
+      return {{Phase::Backward, CollectiveKind::Reduce, SyncOccurrence::Every},
+              {Phase::Backward, CollectiveKind::AllReduce, SyncOccurrence::Last, true},
+              updated};
     case SyncStrategy::Zero3:
       return {{Phase::Forward, CollectiveKind::AllGather},
               {Phase::Backward, CollectiveKind::AllGather},
               {Phase::Backward, CollectiveKind::ReduceScatter, SyncOccurrence::Every},
               {Phase::Backward, CollectiveKind::AllReduce, SyncOccurrence::Last, true}};
     case SyncStrategy::Fsdp1:
-    case SyncStrategy::Fsdp2: break;
+    case SyncStrategy::Fsdp2:
+    case SyncStrategy::MegatronFsdp: break;
   }
   if (policy.sharding == FsdpSharding::NoShard)
     return {{Phase::Backward, CollectiveKind::AllReduce, reduced}};
-  std::vector<SyncKind> out{{Phase::Forward, CollectiveKind::AllGather},
-                            {Phase::Backward, CollectiveKind::ReduceScatter, reduced},
-                            {Phase::Backward, CollectiveKind::AllReduce, reduced}};
+  std::vector<SyncKind> out{
+      {Phase::Forward, CollectiveKind::AllGather},
+      {Phase::Backward, CollectiveKind::ReduceScatter, reduced},
+      {Phase::Backward, CollectiveKind::AllReduce, adds_up ? SyncOccurrence::Last : reduced}};
   if (policy.sharding == FsdpSharding::FullShard) out.push_back({Phase::Backward, CollectiveKind::AllGather});
   return out;
 }
@@ -217,7 +223,8 @@ Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
         case SyncStrategy::Zero2: plan_zero(scope); break;
         case SyncStrategy::Zero3: plan_zero3(scope); break;
         case SyncStrategy::Fsdp1:
-        case SyncStrategy::Fsdp2: plan_fsdp(scope); break;
+        case SyncStrategy::Fsdp2:
+        case SyncStrategy::MegatronFsdp: plan_fsdp(scope); break;
       }
     }
   }

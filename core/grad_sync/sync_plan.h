@@ -46,6 +46,8 @@ struct SyncGroup {
   // Groups over which shards are replicated; empty: none.
   std::string across{};
   int64_t across_size = 1;
+  std::string both{};  // the ranks of all groups; empty: `name`
+  std::string whole_name() const { return both.empty() ? name : both; }
 };
 
 // A module that uses a parameter of an earlier module and runs after all other modules: the head with tied
@@ -150,15 +152,19 @@ struct SyncKind {
   bool across = false;
   // Gathers of parameters with quantized GEMMs, in a type of their own.
   bool quantized = false;
+  // Reductions of whole gradients over the ranks of all groups.
+  bool whole = false;
   bool gathers() const { return collective_result(op) == CollectiveResult::Gathered; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
+// Whether shards of gradients are added up over the microbatches of a step before they are reduced across
+// groups: MiCS, and Megatron-FSDP (param_and_grad_buffer.py: only the last microbatch reduces over outer
+// data-parallel ranks). Other kinds of FSDP reduce across groups after every scatter.
+bool crosses_once_a_step(SyncStrategy strategy);
 // Whether a policy shards optimizer states, gradients or parameters over replicas.
 bool shards_states(SyncStrategy strategy);
 bool shards_gradients(SyncStrategy strategy);
 bool shards_parameters(SyncStrategy strategy);
-// Whether the policy supports hybrid sharding.
-bool shards_in_groups(SyncStrategy strategy);
 
 // Returns a Problem if a limit, a size or a group is invalid. Groups of one rank yield no action.
 Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy);

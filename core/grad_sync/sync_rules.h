@@ -19,7 +19,8 @@ struct SyncScope {
 
   const SyncParam& param(int index) const { return input.params[static_cast<size_t>(index)]; }
   SyncOccurrence reduce_occurrence() const {
-    return policy.every_microbatch ? SyncOccurrence::Every : SyncOccurrence::Last;
+    const bool always = policy.strategy == SyncStrategy::MegatronFsdp;
+    return policy.every_microbatch || always ? SyncOccurrence::Every : SyncOccurrence::Last;
   }
   // Appends an action and returns it. plan_sync drops actions over one rank at the end.
   SyncAction& add(SyncAction action) const;

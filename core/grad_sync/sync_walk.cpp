@@ -97,6 +97,7 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
       if (last || plan_->actions[i].action.occurrence == SyncOccurrence::Every) run(i, microbatch);
   if (sync_.units.empty()) return;
   const int reported = every_microbatch_ ? microbatch : -1;
+  const bool crosses = last || !crosses_once_a_step(sync_.strategy);
   const auto free = [&](Progress& at, const std::vector<size_t>& units) {
     const UnitFreed when = freed(units);
     if (last || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
@@ -104,7 +105,7 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
   const auto free_and_reduce = [&](size_t i, const std::vector<size_t>& instances) {
     if (instance_at(i).root >= 0) return;
     free(progress_[i], instance_at(i).units);
-    if (reduces) maker_.scatter(instance_at(i).units, reported, instances);
+    if (reduces) maker_.scatter(instance_at(i).units, reported, instances, crosses);
   };
   const size_t r = root_around(instance);
   const Root* root = r == kNone ? nullptr : &layout_->roots[r];
@@ -118,14 +119,14 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
       for (size_t i = chunk.first; i < chunk.end; ++i)
         if (instance_at(i).root >= 0) makers.push_back(i);
       if (here.root < 0) makers.push_back(instance);
-      maker_.scatter(root->units, reported, makers);
+      maker_.scatter(root->units, reported, makers, crosses);
     }
     for (size_t i = chunk.first; i < chunk.end; ++i)
       free_and_reduce(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
   if (!root || !ends_backward) return;
   free(roots_[r], root->units);  // the backward of a root ends last
-  if (every_microbatch_) maker_.scatter(root->units, reported, root_parts());
+  if (every_microbatch_) maker_.scatter(root->units, reported, root_parts(), crosses);
 }
 
 SyncWalk::Handle SyncWalk::enter_replay(int microbatch, size_t instance) {
@@ -146,7 +147,7 @@ bool SyncWalk::ends_with_chunk(const Root& root) const {
 // Runs after the last message of the stage, because tied embeddings wait for the other end of the pipeline.
 void SyncWalk::reduce() {
   for (const Root& root : layout_->roots)
-    if (!every_microbatch_ && !ends_with_chunk(root)) maker_.scatter(root.units, -1, root_parts());
+    if (!every_microbatch_ && !ends_with_chunk(root)) maker_.scatter(root.units, -1, root_parts(), true);
   run_all(SyncWhen::AfterBackward);
 }
 

@@ -39,9 +39,9 @@ class SyncWalk {
     // Gathers the units of an instance, or of a root (kRoot). ahead: a prefetch for the next instance.
     virtual Handle gather(const std::vector<size_t>& units, GatherPurpose purpose, int microbatch,
                           size_t instance, bool ahead) = 0;
-    // Reduces the gradients of these instances.
+    // Reduces the gradients of these instances. crosses: also the shards across groups of replicas.
     virtual void scatter(const std::vector<size_t>& units, int microbatch,
-                         const std::vector<size_t>& instances) = 0;
+                         const std::vector<size_t>& instances, bool crosses) = 0;
     // Issues an action of the plan. Returns 0 unless the action is a gather.
     virtual Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) = 0;
     virtual void average_loss(int microbatch) = 0;

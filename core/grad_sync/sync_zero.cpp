@@ -1,6 +1,9 @@
 // DeepSpeed ZeRO-0 to ZeRO-2 (runtime/zero/stage_1_and_2.py, runtime/bf16_optimizer.py, runtime/engine.py).
 // Parameters form one flat buffer in order of declaration, padded to two elements per rank. Rank r owns the
-// r-th part.
+// r-th part. With groups of replicas, ZeRO-1 all-reduces gradients over all replicas and gathers updated
+// parameters inside a group, as InternEvo does (solver/optimizer/hybrid_zero_optim.py,
+// _reduce_grads_by_rank and broadcast_params). ZeRO-2 reduces inside a group, and all-reduces the rank's part
+// across groups once a step, as MiCS does (arXiv 2205.00119, section 3.4).
 #include <algorithm>
 
 #include "grad_sync/sync_rules.h"
@@ -24,6 +27,8 @@ void reduce_flat(const SyncScope& scope) {
   SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::AllReduce, scope.policy.grad_dtype);
   bucket.occurrence = SyncOccurrence::Last;
   bucket.elements = 0;
+  bucket.group = scope.group.whole_name();
+  bucket.group_size *= scope.group.across_size;
   const auto close = [&] {
     if (bucket.parts.empty()) return;
     scope.add(bucket);
@@ -68,9 +73,22 @@ class RootedReductions {
       filled += size;
     }
     reduce(bucket);
+    if (scope_.group.across_size > 1) reduce_across();
   }
 
  private:
+  // The rank's own part. In a group of one rank, no reduction comes before.
+  void reduce_across() const {
+    SyncAction a = scope_.action(Phase::Backward, CollectiveKind::AllReduce, scope_.policy.grad_dtype);
+    a.occurrence = SyncOccurrence::Last;
+    a.group = scope_.group.across;
+    a.group_size = scope_.group.across_size;
+    a.elements = owned_;
+    if (scope_.group.size == 1)
+      for (const int p : scope_.params) a.parts.push_back(whole(scope_, p));
+    scope_.add(std::move(a));
+  }
+
   void reduce(const std::vector<int>& bucket) const {
     SyncAction piece = scope_.action(Phase::Backward, CollectiveKind::Reduce, scope_.policy.grad_dtype);
     piece.occurrence = SyncOccurrence::Every;

@@ -31,15 +31,18 @@ void set_sync(const Design& design, Structure& s) {
   const bool accumulates = design.workload.batch > design.workload.microbatch * p.dp;
   const bool fsdp = is_fsdp(s.sync), megatron = is_megatron(s.sync);
   s.overlap = megatron && p.overlap_grad_reduce;
-  s.every_microbatch = accumulates && p.reduce_every_microbatch &&
-                       (fsdp || s.sync == SyncStrategy::DdpBuckets);
+  // Megatron-FSDP always adds reduced gradients to its shards (param_and_grad_buffer.py,
+  // is_grad_buffer_distributed).
+  const bool megatron_fsdp = s.sync == SyncStrategy::MegatronFsdp;
+  s.every_microbatch = accumulates && (megatron_fsdp || (p.reduce_every_microbatch &&
+                                                         (fsdp || s.sync == SyncStrategy::DdpBuckets)));
   s.reshards = !fsdp || p.reshard_after_forward;
   s.whole_until_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
   s.stays_after_backward = s.whole_until_reduced ||
-                           (s.sync == SyncStrategy::Fsdp2 && accumulates && !p.reshard_after_backward);
+                           (((s.sync == SyncStrategy::Fsdp2 && accumulates) || megatron_fsdp) &&
+                            !p.reshard_after_backward);
   s.accumulates = ((accumulates && fsdp) || s.whole_until_reduced) && !s.every_microbatch;
-  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer || s.sync == SyncStrategy::Zero3) &&
-             s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.hybrid = shards_in_groups(s.sync) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 

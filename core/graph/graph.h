@@ -509,9 +509,9 @@ struct Structure {
   bool reshards = true;
   // FSDP2 in a pipeline: whole gradients of a unit are reduced once, after its last backward.
   bool whole_until_reduced = false;
-  // FSDP2: of the backwards of a step, only the last one frees a unit.
+  // FSDP2, Megatron-FSDP: of the backwards of a step, only the last one frees a unit.
   bool stays_after_backward = false;
-  // FSDP, ZeRO-3 and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
+  // Policies that shard in groups (shards_in_groups): dp is split into dp_replicate x dp_shard.
   bool hybrid = false;
   // Hybrid sharding: several ranks of one copy of the states hold the same experts.
   bool edp_shards = false;

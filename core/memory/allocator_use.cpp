@@ -33,7 +33,8 @@ class AllocationTracer {
         gradients_(m_, stage_, program_.layout()),
         carried_bytes_(m_.carried_gradients()),
         places_(pipeline_layout(report.design.parallel)),
-        holds_messages_(holds_messages(report)) {
+        holds_messages_(holds_messages(report)),
+        holds_outputs_(holds_outputs(report)) {
     for (const StageInstance& i : program_.layout().instances)
       keys_.push_back({i.segment, i.of.checkpoint_policy});
   }
@@ -110,8 +111,8 @@ class AllocationTracer {
     if (left > 0) allocate(left);
   }
 
-  // Applies changes of gradients. Gradients of a layer are one tensor per parameter, except FSDP1's flat
-  // gradients.
+  // Applies changes of gradients. Gradients of a layer are one tensor per parameter, except those of flat
+  // units.
   void apply(const GradientSteps::Changes& changes) {
     for (const auto& [owner, reduced, bytes] : changes) {
       std::vector<int32_t>& blocks = gradient_blocks_[{owner, reduced}];
@@ -123,7 +124,7 @@ class AllocationTracer {
       const bool side = reduced && owner != GradientSteps::kStage;
       int64_t left = bytes, all = 0;
       const std::vector<int64_t> none,
-          &sizes = owner == GradientSteps::kStage || r_.graph().structure.sync == SyncStrategy::Fsdp1
+          &sizes = owner == GradientSteps::kStage || has_flat_units(r_.graph().structure.sync)
                        ? none
                        : m_.sizes().gradients[static_cast<size_t>(keys_[owner].first)];
       for (const int64_t size : sizes) all += size;
@@ -134,6 +135,12 @@ class AllocationTracer {
       }
       if (left > 0) blocks.push_back(allocate(left, side));
     }
+  }
+  void update() {
+    std::vector<int32_t> copies;
+    for (const int64_t bytes : gradients_.copies()) copies.push_back(allocate(bytes));
+    drop_gradients();
+    for (const int32_t block : copies) release_block(block);
   }
   void drop_gradients() {
     for (const auto& [of, blocks] : gradient_blocks_)
@@ -151,7 +158,7 @@ class AllocationTracer {
     const bool gradients = part.category == MemoryCategory::Gradients,
                parameters = part.category == MemoryCategory::Parameters;
     if (!gradients && !parameters && part.category != MemoryCategory::Optimizer) return {};
-    if (s.trains() && (is_deepspeed(s.sync) || s.sync == SyncStrategy::Fsdp1)) return {};
+    if (s.trains() && (is_deepspeed(s.sync) || has_flat_units(s.sync))) return {};
     if (s.sync == SyncStrategy::Fsdp2 && s.trains() && part.kind != PartKind::Sharded &&
         part.category != MemoryCategory::Optimizer)
       return {};
@@ -382,7 +389,7 @@ class AllocationTracer {
   }
   void pass_message_on(const Pass& pass) {
     // Frees the output of the forward, which has been sent.
-    if (pass.backward() && holds_messages_ && places_.sends({stage_.stage, pass.action.chunk}))
+    if (pass.backward() && holds_outputs_ && places_.sends({stage_.stage, pass.action.chunk}))
       release_block(
           std::exchange(message(false, virtual_stage(pass.action.chunk) + 1, pass.action.microbatch), kNone));
     if (pass.backward())
@@ -413,7 +420,7 @@ class AllocationTracer {
         message(backward, virtual_stage(a.chunk), a.microbatch) = allocate(into.events[i].bytes);
   }
   void send(const Action& a, bool backward) {
-    if (holds_messages_ && !backward) return;
+    if (holds_outputs_ && !backward) return;
     int32_t& in_transit = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
     release_block(std::exchange(in_transit, kNone));
     if (!backward) return;
@@ -443,7 +450,7 @@ class AllocationTracer {
       case ActionKind::SendForward: return send(a, false);
       case ActionKind::SendBackward: return send(a, true);
       case ActionKind::BackwardWeight: return weights(a, accumulation);
-      case ActionKind::Optimizer: return drop_gradients();
+      case ActionKind::Optimizer: return update();
       case ActionKind::Forward: {
         Pass pass = pass_of(a);
         std::optional<Pass> other;
@@ -477,7 +484,7 @@ class AllocationTracer {
   GradientSteps gradients_;
   const std::vector<int64_t> carried_bytes_;  // of the gradients of carried tensors, by index
   PipelineLayout places_;
-  const bool holds_messages_;
+  const bool holds_messages_, holds_outputs_;
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of each parameter of the stage, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
@@ -489,6 +496,7 @@ class AllocationTracer {
   std::set<StorageId> deferred_;
   std::map<std::pair<size_t, bool>, std::vector<int32_t>> gradient_blocks_;  // by owner, and whether reduced
   std::vector<int32_t> held_by_;  // number of holders of each block
+  int64_t owned_ = 0;             // elements whose optimizer states the rank stores on the device
   bool trains_ = true;
   StageEvents out_;
 };

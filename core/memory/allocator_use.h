@@ -30,7 +30,8 @@ struct StageEvents {
 // The allocation events of two steps of a stage, with as few microbatches as reach every state of the
 // schedule. Parameters, permanent gradients and workspaces are allocated first. The first optimizer step
 // allocates the Adam moments, so the second step starts with the cache that the first step leaves. Parameters
-// and states are one block per tensor, or one flat buffer, as the gradient-sync strategy stores them.
+// and states are one block per tensor, or one flat buffer, as the gradient-sync strategy stores them. The
+// optimizer step of DeepSpeed's ZeRO-1 and ZeRO-2 allocates copies of gradients.
 // Gathered FSDP units are permanent, as in the timeline. All blocks are on the compute stream, except FSDP's
 // sharded gradients on the reduction stream (PyTorch fully_shard, foreach_reduce; FSDP1's
 // _post_backward_stream). Freed shards stay cached for the reduction stream, and activations cannot use that

@@ -2,10 +2,24 @@
 
 namespace shardscape {
 
+bool copies_gradients(const Design& design) {
+  const SyncStrategy sync = design.parallel.sync;
+  return trains(design) && !design.workload.offload_optimizer &&
+         (sync == SyncStrategy::Zero1 || sync == SyncStrategy::Zero2);
+}
+
 GradientSteps::GradientSteps(const SegmentMemories& memories, const StageReport& stage,
                              const StageLayout& layout)
     : of_(stage_gradients(memories.report().graph(), stage.first, stage.last, stage.layers > 0, stage.binding,
-                          *memories.report().cache)) {
+                          *memories.report().cache, copies_gradients(memories.report().design))) {
+  if (const Design& design = memories.report().design; copies_gradients(design)) {
+    const int64_t width = dtype_bytes(design.workload.dtype), part = of_.owned * width;
+    if (design.parallel.sync == SyncStrategy::Zero1)
+      copies_ = {design.parallel.zero.reduce_bucket_size * width, part};
+    copies_.push_back(part);
+    if (design.workload.dtype != DType::FP32) copies_.push_back(of_.owned * dtype_bytes(DType::FP32));
+    std::erase(copies_, 0);
+  }
   if (!are_transient()) return;
   for (const StageInstance& i : layout.instances) {
     whole_.push_back(memories.new_gradient_bytes(i.segment));

@@ -16,6 +16,9 @@ struct GradientBytes {
   int64_t all() const { return whole + reduced; }
 };
 
+// Whether the optimizer step copies gradients (GradientSteps::copies). Without replicas, too.
+bool copies_gradients(const Design& design);
+
 class GradientSteps {
  public:
   static constexpr size_t kStage = std::numeric_limits<size_t>::max();
@@ -28,6 +31,11 @@ class GradientSteps {
   using Changes = std::vector<Change>;
 
   GradientSteps(const SegmentMemories& memories, const StageReport& stage, const StageLayout& layout);
+  // Bytes of tensors that the optimizer step allocates: DeepSpeed's ZeRO-1 and ZeRO-2 update a flat float32
+  // copy of the rank's gradients (stage_1_and_2.py, step). ZeRO-1 first reduces gradients in a bucket
+  // (ipg_buffer) and collects the rank's part (copy_grads_in_partition); ZeRO-2 has done both during the
+  // backward.
+  const std::vector<int64_t>& copies() const { return copies_; }
   bool are_transient() const { return of_.life != GradientLife::Always; }
   int64_t always() const { return of_.always; }
 
@@ -52,6 +60,7 @@ class GradientSteps {
   GradientBytes sum(const StageRange& range, bool reduced) const;
 
   StageGradients of_;
+  std::vector<int64_t> copies_;
   std::vector<int64_t> whole_, reduced_;  // by instance, in bytes
   std::vector<bool> roots_;               // by instance: whether it is the embedding or the head
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "grad_sync/grad_plan.h"
@@ -19,6 +21,7 @@ namespace shardscape {
 namespace {
 
 constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
+constexpr auto kBuffers = static_cast<size_t>(MemoryCategory::Buffers);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
 // The peak of a stage: bytes above FixedBytes, and the allocator blocks at the peak without those of
@@ -129,6 +132,19 @@ class StageTimeline : StageProfiles {
   size_t class_of(const Action& action) const {
     return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]);
   }
+  // Copies of gradients in the optimizer step.
+  template <typename Bytes>
+  Bytes copies() const {
+    const std::vector<int64_t>& all = gradients_.copies();
+    const int64_t bytes = std::accumulate(all.begin(), all.end(), int64_t{0});
+    if constexpr (std::is_same_v<Bytes, int64_t>) {
+      return bytes;
+    } else {
+      Bytes out{};
+      out[kBuffers] = bytes;
+      return out;
+    }
+  }
   // The peak of an action or of an overlapped pair. step: the layer step of the pair with the peak. now:
   // bytes before the action; afterwards bytes after the action.
   template <typename Bytes>
@@ -136,10 +152,12 @@ class StageTimeline : StageProfiles {
               int* step = nullptr) const {
     const ChunkTerms<Bytes>& of = classes[class_of(candidate.action)];
     if (!candidate.concurrent) {
-      const Bytes peak = apply_action(candidate.action, candidate.accumulation, of, now);
-      if (candidate.action.kind == ActionKind::Optimizer)  // frees the gradients
-        for (const int representative : classes_)
-          now = now - classes[static_cast<size_t>(representative)].ended;
+      Bytes peak = apply_action(candidate.action, candidate.accumulation, of, now);
+      if (candidate.action.kind != ActionKind::Optimizer) return peak;
+      peak = peak + copies<Bytes>();
+      // Frees the gradients.
+      for (const int representative : classes_)
+        now = now - classes[static_cast<size_t>(representative)].ended;
       return peak;
     }
     const ChunkTerms<Bytes>& b = classes[class_of(*candidate.concurrent)];
@@ -273,6 +291,8 @@ class StageTimeline : StageProfiles {
     const GradientBytes gradients = gradients_at(candidate, running_passes);
     for (const int64_t bytes : {gradients.whole, gradients.reduced})
       if (bytes > 0) segments.add(bytes, 1);
+    if (candidate.action.kind == ActionKind::Optimizer)
+      for (const int64_t bytes : gradients_.copies()) segments.add(bytes, 1);
     return segments;
   }
 
@@ -389,6 +409,12 @@ class StageTimeline : StageProfiles {
         explained[static_cast<size_t>(storage.category)] += storage.bytes;
       }
     }
+    if (const int64_t bytes = copies<int64_t>();
+        candidate.action.kind == ActionKind::Optimizer && bytes > 0) {
+      out.contributors.push_back(
+          {"copies of gradients in the optimizer step", MemoryCategory::Buffers, bytes});
+      explained[kBuffers] += bytes;
+    }
     for (size_t k = 0; k < explained.size(); ++k)
       if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
         out.contributors.push_back(
@@ -430,7 +456,7 @@ std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& plan,
   // number of messages: in a V-shaped pipeline, two chunks of one stage are neighbours.
   std::map<std::pair<int, int64_t>, StageTimeline> timelines;
   const PipelineLayout places = pipeline_layout(plan.design.parallel);
-  const bool buffers = holds_messages(plan);
+  const bool buffers = holds_outputs(plan);
   auto out = std::make_shared<std::vector<StagePeak>>();
   for (const StageReport& stage : plan.stages) {
     if (stop.stop_requested()) return nullptr;
@@ -488,7 +514,8 @@ int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
                        stop);
   };
   std::shared_ptr<const std::vector<StagePeak>> peaks;
-  if (gradient_life(plan.graph()) == GradientLife::Always && !holds_messages(plan)) {
+  if (gradient_life(plan.graph()) == GradientLife::Always && !holds_outputs(plan) &&
+      !copies_gradients(plan.design)) {
     CacheKey shared = key;
     add_stages(shared, plan);
     peaks = plan.cache->get<std::vector<StagePeak>>(

@@ -56,6 +56,7 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
       graph_(r_.graph()),
       overlaps_passes_(overlaps_passes(r_.design.parallel)),
       holds_messages_(shardscape::holds_messages(r_)),
+      holds_outputs_(holds_outputs(r_)),
       places_(pipeline_layout(r_.design.parallel)),
       program_(stage_program(r_, stage)),
       instances_(program_.layout().instances),
@@ -74,18 +75,18 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
     const auto make = [&](size_t index, const AccumulationStep& accumulation) {
       Profile& b = backwards_.back()[index];
       b = backward(c, accumulation, index == kSplit);
-      if (holds_messages_) hold_backward_messages(c, f, b);
+      if (holds_outputs_) hold_backward_messages(c, f, b);
     };
     for (const AccumulationStep& accumulation : accumulations())
       make(accumulation_index(accumulation), accumulation);
     if (graph_.structure.split_backward) make(kSplit, {});
-    if (holds_messages_) hold_forward_messages(c, f);
+    if (holds_outputs_) hold_forward_messages(c, f);
     add_terms(c);
   }
 }
 
 bool StageProfiles::same_class(size_t a, size_t b) const {
-  if (holds_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
+  if (holds_outputs_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
   if (carried_gradients(a, false) != carried_gradients(b, false) ||
       carried_gradients(a, true) != carried_gradients(b, true))
     return false;
@@ -268,7 +269,7 @@ StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationS
 // Receive buffers are permanent, so a saved input in a receive buffer adds nothing. A received gradient is
 // accumulated in memory of its own.
 void StageProfiles::hold_forward_messages(size_t chunk, Profile& f) {
-  if (receives(chunk)) {
+  if (holds_messages_ && receives(chunk)) {
     if (input_received(starts_[chunk])) {
       const CategoryBytes& input = memory(starts_[chunk]).forward.begin;
       f.peak.bytes = f.peak.bytes - input;
@@ -288,7 +289,7 @@ void StageProfiles::hold_backward_messages(size_t chunk, const Profile& f, Profi
     b.change = b.change + memory(starts_[chunk]).forward.begin;
   if (!sends(chunk)) return;
   b.change = b.change - f.sent;
-  b.received = {};
+  if (holds_messages_) b.received = {};
 }
 
 // Bytes that the deferred weight gradients still read after the input gradient.

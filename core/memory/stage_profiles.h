@@ -73,7 +73,7 @@ class StageProfiles {
   const int place_;
   const Graph& graph_;
   const bool overlaps_passes_;  // the schedule overlaps passes, so levels of instances are needed
-  const bool holds_messages_;
+  const bool holds_messages_, holds_outputs_;
   const PipelineLayout places_;
   const StageProgram program_;
   const std::vector<StageInstance>& instances_;

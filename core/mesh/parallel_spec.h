@@ -49,9 +49,10 @@ enum class SyncStrategy : uint8_t {
   Zero0,
   Zero1,
   Zero2,
-  Zero3,  // Zero0 to Zero3: DeepSpeed
-  Fsdp1,  // flat units, one per layer
-  Fsdp2   // parameters sharded one by one
+  Zero3,        // Zero0 to Zero3: DeepSpeed
+  Fsdp1,        // flat units, one per layer
+  Fsdp2,        // parameters sharded one by one
+  MegatronFsdp  // Megatron-FSDP: flat units, master weights, gradients reduced after every microbatch
 };
 // The code base that runs a policy.
 enum class SyncFamily : uint8_t { Megatron, TorchDdp, DeepSpeed, Fsdp };
@@ -65,13 +66,23 @@ constexpr SyncFamily sync_family(SyncStrategy strategy) {
     case SyncStrategy::Zero2:
     case SyncStrategy::Zero3: return SyncFamily::DeepSpeed;
     case SyncStrategy::Fsdp1:
-    case SyncStrategy::Fsdp2: break;
+    case SyncStrategy::Fsdp2:
+    case SyncStrategy::MegatronFsdp: break;
   }
   return SyncFamily::Fsdp;
 }
 constexpr bool is_megatron(SyncStrategy s) { return sync_family(s) == SyncFamily::Megatron; }
 constexpr bool is_deepspeed(SyncStrategy s) { return sync_family(s) == SyncFamily::DeepSpeed; }
 constexpr bool is_fsdp(SyncStrategy s) { return sync_family(s) == SyncFamily::Fsdp; }
+// PyTorch's FSDP: the shards of parameters and gradients are float32, without separate master weights.
+constexpr bool is_torch_fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
+// The parameters of an FSDP unit, and its gradients, are one flat buffer each.
+constexpr bool has_flat_units(SyncStrategy s) { return is_fsdp(s) && s != SyncStrategy::Fsdp2; }
+// Whether the policy shards inside groups of replicas and replicates shards across groups (dp_shard).
+constexpr bool shards_in_groups(SyncStrategy s) {
+  return is_fsdp(s) || s == SyncStrategy::DistributedOptimizer || s == SyncStrategy::Zero1 ||
+         s == SyncStrategy::Zero2 || s == SyncStrategy::Zero3;
+}
 
 // DeepSpeed's limits in elements, under DeepSpeed's names. Limits of ZeRO-3 omit the prefix stage3_.
 struct ZeroLimits {
@@ -131,9 +142,10 @@ struct ParallelSpec {
   bool ep_comm_overlap = false;
   // Matrix products run concurrently with the gathers of their operands and the scatters of their results.
   bool tp_comm_overlap = false;
-  int64_t dp_shard = 0;               // replicas that share one copy of the states (FSDP, Megatron); 0: all
+  int64_t dp_shard = 0;               // replicas that share one copy of the states (shards_in_groups); 0: all
   bool reshard_after_forward = true;  // FSDP: false is SHARD_GRAD_OP
-  // FSDP2: false keeps units gathered from one microbatch to the next (set_reshard_after_backward).
+  // FSDP2, Megatron-FSDP: false keeps units gathered from one microbatch to the next
+  // (set_reshard_after_backward; the sharding strategy optim_grads).
   bool reshard_after_backward = true;
   bool reduce_every_microbatch = false;  // PyTorch: no use of no_sync() during accumulation
   // Megatron's bucket size, elements; 0: 40 million or a million per replica, whichever is more.

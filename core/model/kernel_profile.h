@@ -67,8 +67,9 @@ struct KernelRule {
 // Memory that the backward allocates for a weight gradient, in addition to the accumulation buffer. Fresh:
 // the gradient, which is then added to the buffer. None: the GEMM accumulates into the buffer. Dummy: as
 // None, plus a tensor of the weight's size that tells autograd that a gradient exists. SharedDummy: as Dummy,
-// but weights of equal shape share one permanent tensor.
-enum class WeightGradient : uint8_t { Fresh, None, Dummy, SharedDummy };
+// but weights of equal shape share one permanent tensor. UntilPassEnds: as Fresh, but the gradients of all
+// parameters live until the backward of a virtual stage ends, and are then added.
+enum class WeightGradient : uint8_t { Fresh, None, Dummy, SharedDummy, UntilPassEnds };
 
 struct KernelProfile {
   std::string id, label, source;
@@ -89,6 +90,9 @@ struct KernelProfile {
   std::vector<std::string> recomputes;
   // Of matrix products. Gradients of embedding tables and norms are always Fresh.
   WeightGradient weight_gradient = WeightGradient::Fresh;
+  // PyTorch's DDP wraps the model: its reducer has buckets of the size of the parameters, in addition to the
+  // accumulation buffer. Only with UntilPassEnds.
+  bool reducer_buckets = false;
   // One GEMM per local expert, one after the other, instead of one grouped GEMM.
   std::optional<bool> separate_experts;
   // Bytes that separate bias kernels of the experts move per element of the experts' result: {forward,

@@ -103,10 +103,11 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
   for (const auto& [word, value] : {std::pair{"fresh", WeightGradient::Fresh},
                                     {"none", WeightGradient::None},
                                     {"dummy", WeightGradient::Dummy},
-                                    {"shared_dummy", WeightGradient::SharedDummy}})
+                                    {"shared_dummy", WeightGradient::SharedDummy},
+                                    {"until_pass_ends", WeightGradient::UntilPassEnds}})
     if (text == word) return value;
   file.fail(ProblemCode::DataValue, "weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
-            "fresh, none, dummy or shared_dummy");
+            "fresh, none, dummy, shared_dummy or until_pass_ends");
 }
 
 constexpr double kMostSlowdown = 10;
@@ -201,6 +202,7 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
                                      "runs_ahead or waits_for_passes");
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
+  out.reducer_buckets = file.boolean_or(root, "reducer_buckets", false);
   if (!has_base || root.contains("ops"))
     for (const auto& [op, value] : file.object(root, "ops").items()) out.rules[op] = rule(file, value);
   return out;
@@ -221,29 +223,18 @@ void inherit(json& root, const json& base) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile",
-                   "label",
-                   "source",
-                   "extends",
-                   "packed",
-                   "fused",
-                   "fused_results",
-                   "merged",
-                   "layer_sums",
-                   "shared_experts",
-                   "recomputes",
-                   "residual",
-                   "reduce",
-                   "weight_gradient",
-                   "separate_experts",
-                   "expert_bias",
-                   "gathered_inputs",
-                   "gradient_sums",
-                   "weighs",
-                   "slowdown",
-                   "host",
-                   "host_launch_us",
-                   "ops"});
+  file.only(root, {"profile",         "label",
+                   "source",          "extends",
+                   "packed",          "fused",
+                   "fused_results",   "merged",
+                   "layer_sums",      "shared_experts",
+                   "recomputes",      "residual",
+                   "reduce",          "weight_gradient",
+                   "reducer_buckets", "separate_experts",
+                   "expert_bias",     "gathered_inputs",
+                   "gradient_sums",   "weighs",
+                   "slowdown",        "host",
+                   "host_launch_us",  "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 

@@ -69,10 +69,17 @@ double kernel_factor(const Kernels& kernels, std::string_view kernel) {
 }
 
 // Unfused attention. Forward: scores = QK, result = PV. Backward: gradients of P, V, Q and K. A mask saves no
-// work.
+// work. Batched GEMMs with rows that are not multiples of 16 bytes do not run on tensor cores (NVIDIA,
+// "Matrix Multiplication Background User's Guide", section "Requirements to Use Tensor Cores", cuBLAS before
+// 11). With heads of 108 and 150 numbers, the layout tests before BLOOM took 41 s more for 4e14 FLOPs: 10
+// TFLOP/s.
 double unfused_attention_seconds(const Machine& machine, const AttentionShape& s) {
+  constexpr int64_t kAlignment = 16;
+  const bool aligned = s.head_dim * dtype_bytes(s.compute) % kAlignment == 0 &&
+                       s.value_dim * dtype_bytes(s.compute) % kAlignment == 0;
+  const DType compute = aligned ? s.compute : DType::FP32;
   const auto product = [&](int64_t m, int64_t n, int64_t k) {
-    return matmul_seconds(machine, {s.batch * s.heads, m, n, k, s.compute, s.compute});
+    return matmul_seconds(machine, {s.batch * s.heads, m, n, k, compute, s.compute});
   };
   const auto scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.queries) *
                       static_cast<double>(s.keys);

@@ -14,6 +14,11 @@ bool holds_messages(const Report& report) {
   return s.trains() && s.sync == SyncStrategy::Fsdp2 && report.stages.size() > 1 && !llama3;
 }
 
+bool holds_outputs(const Report& report) {
+  const Structure& s = report.graph().structure;
+  return holds_messages(report) || (s.trains() && is_deepspeed(s.sync) && report.stages.size() > 1);
+}
+
 std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage,
                                               const StageSync& sync) {
   if (is_fsdp(sync.strategy) || sync.rows.empty()) return nullptr;

@@ -20,6 +20,9 @@ StageLayout stage_layout(const Report& report, const StageReport& stage);
 // every microbatch and keeps parameters whole, frees inputs and outputs of stages early (arXiv 2407.21783,
 // section 3.3.2).
 bool holds_messages(const Report& report);
+// Whether the output of a forward stays until the backward of its microbatch: the same, and DeepSpeed's
+// pipeline engine (runtime/pipe/engine.py, pipe_buffers['outputs']).
+bool holds_outputs(const Report& report);
 // The gradient-sync plan of the stage. Null for FSDP and for a stage without planned sync.
 std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage,
                                               const StageSync& sync);

@@ -9,6 +9,7 @@
 #include "grad_sync/grad_plan.h"
 #include "grad_sync/stage_gradients.h"
 #include "grad_sync/sync_model.h"
+#include "model/library.h"
 #include "model/parallel_loop.h"
 #include "plan/cache_bytes.h"
 #include "plan/op_work.h"
@@ -149,11 +150,17 @@ class ShapeBuilder {
         part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
              (shape_.parameters - wide - only_quantized) * Expr(dtype_bytes(s.dtype)));
         part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
+        if (adds_gradients_after_pass(graph_))
+          part(MemoryCategory::Gradients, "gradients of a pass, " + std::string(dtype_name(s.dtype)),
+               (shape_.parameters - frozen_) * Expr(dtype_bytes(s.dtype)));
+        if (adds_gradients_after_pass(graph_) && ModelLibrary::instance().profile(s.profile)->reducer_buckets)
+          part(MemoryCategory::Gradients, "reducer buckets, " + std::string(dtype_name(s.dtype)),
+               bucket_bytes(graph_, s.dtype, shape_.first, shape_.last, shape_.has_layers));
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
              sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
         if (s.sync == SyncStrategy::DdpBuckets)
           part(MemoryCategory::Gradients, "reducer buckets, " + std::string(dtype_name(s.grad_dtype)),
-               bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
+               bucket_bytes(graph_, s.grad_dtype, shape_.first, shape_.last, shape_.has_layers));
       }
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
            quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
@@ -162,9 +169,15 @@ class ShapeBuilder {
                         (sharded ? sync.owned : sync.owned - float32_parameters(true)) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
+    Expr bytes = sync.owned * dtype_size(s.moment_dtype);
+    if (s.moment_dtype == DType::Int8Block) {
+      constexpr int64_t kBlock = 256;  // numbers with one scale; the last block may have fewer
+      shape_.derived.push_back(
+          {Symbol::intern("Om"), DerivedRule::CeilDiv, bytes * Expr(kBlock), Expr(kBlock)});
+      bytes = Expr(Symbol::intern("Om"));
+    }
     for (const char* order : {"first", "second"})
-      optimizer_state(PartKind::AdamMoment, std::string(order) + " moment, " + moment,
-                      sync.owned * dtype_size(s.moment_dtype));
+      optimizer_state(PartKind::AdamMoment, std::string(order) + " moment, " + moment, bytes);
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
     host(Phase::Step, HostOp::Store, "gradients", Expr(1), step.gradient_bytes);
@@ -244,21 +257,36 @@ class ShapeBuilder {
     return out;
   }
 
-  // FSDP stores shards of parameters and gradients in float32, and gathers units in the compute type. Under
-  // no_sync whole gradients accumulate (Zhao et al., arXiv 2304.11277, section 3.3).
+  // PyTorch's FSDP stores shards of parameters and gradients in float32, and gathers units in the compute
+  // type. Under no_sync whole gradients accumulate (Zhao et al., arXiv 2304.11277, section 3.3).
+  // Megatron-FSDP stores shards in the compute type and float32 master weights. If no pass frees parameters,
+  // it has no shards in the compute type (optim_grads).
   void unit_states(const StageSync& sync) {
-    const DType type = graph_.structure.dtype;
-    const std::string name(dtype_name(type));
-    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4), PartKind::Sharded);
+    const Structure& s = graph_.structure;
+    const std::string name(dtype_name(s.dtype));
+    const bool torch = is_torch_fsdp(s.sync), always_whole = !s.reshards && s.stays_after_backward,
+               whole = s.accumulates;
+    const DType held = unreduced_dtype(s), stored = torch ? DType::FP32 : s.dtype,
+                reduced = torch ? DType::FP32 : s.grad_dtype;
+    if (torch || !always_whole)
+      part(MemoryCategory::Parameters, "sharded parameters, " + std::string(dtype_name(stored)),
+           sync.owned * Expr(dtype_bytes(stored)), PartKind::Sharded);
     part(MemoryCategory::Parameters, "gathered root and layers, " + name,
-         sync.gathered * Expr(dtype_bytes(type)));
-    part(MemoryCategory::Parameters, "frozen parameters, " + name, frozen_ * Expr(dtype_bytes(type)));
-    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4), PartKind::Sharded);
-    const bool whole = graph_.structure.accumulates;
-    const DType held = unreduced_dtype(graph_.structure);
+         sync.gathered * Expr(dtype_bytes(s.dtype)));
+    part(MemoryCategory::Parameters, "frozen parameters, " + name, frozen_ * Expr(dtype_bytes(s.dtype)));
+    const auto sharded_gradients = [&] {
+      part(MemoryCategory::Gradients, "sharded gradients, " + std::string(dtype_name(reduced)),
+           sync.owned * Expr(dtype_bytes(reduced)), PartKind::Sharded);
+    };
+    // The last part is always allocated (fixed_bytes.cpp).
+    if (torch) sharded_gradients();
     part(MemoryCategory::Gradients,
          (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + std::string(dtype_name(held)),
          (whole ? shape_.parameters - frozen_ : sync.unreduced) * Expr(dtype_bytes(held)));
+    if (torch) return;
+    sharded_gradients();
+    if (dtype_bytes(s.dtype) < 4 && s.master_weights)
+      optimizer_state(PartKind::MasterWeights, "master weights, float32", sync.owned * Expr(4));
   }
 
   // DeepSpeed stores gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section

@@ -309,7 +309,7 @@ SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWal
 }
 
 void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
-                            const std::vector<size_t>& instances) {
+                            const std::vector<size_t>& instances, bool crosses) {
   const DType type = graph_.structure.grad_dtype;
   const double width = dtype_bytes(type);
   after_.clear();
@@ -335,7 +335,8 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
         over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, r.dtype, bytes);
     }
     over(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, type, value(unit.full) * width);
-    over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, type, value(unit.shard) * width);
+    if (crosses)
+      over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, type, value(unit.shard) * width);
   }
 }
 

@@ -118,8 +118,8 @@ class SyncSimulator : private SyncWalk::Maker {
   NodeId awaited(NodeId collective);
   SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
                           size_t instance, bool ahead) override;
-  void scatter(const std::vector<size_t>& units, int microbatch,
-               const std::vector<size_t>& instances) override;
+  void scatter(const std::vector<size_t>& units, int microbatch, const std::vector<size_t>& instances,
+               bool crosses) override;
   SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
   template <typename Name>  // a function that makes a SpanName

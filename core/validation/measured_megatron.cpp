@@ -235,7 +235,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
       if (m.out().design.model.experts > 0 && m.integer("tp", 1) > 1) m.set("etp", 1);
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       const int64_t shards = m.integer("fsdp", 0);
-      m.set("sync", shards > 0 ? "fsdp2" : "distributed-optimizer");
+      m.set("sync", shards > 0 ? "megatron-fsdp" : "distributed-optimizer");
       if (shards == 0) m.set("overlap_grad_reduce", "true");
       const std::string precision = m.text("precision");
       m.set("compute", precision == "BF16"    ? "storage"

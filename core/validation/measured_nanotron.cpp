@@ -9,8 +9,8 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kNodeGpus = 8;
-constexpr int64_t kSequence = 4096;  // scripts/scaling_benchmarks.py
-constexpr double kGB = 1e9;
+constexpr int64_t kSequence = 4096;                // scripts/scaling_benchmarks.py
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;  // src/nanotron/helpers.py, "Mem Res (GB)"
 constexpr double kNicEfficiency = 0.94;  // of the network dgx-h100, which the bandwidths below replace
 
 struct Shape {
@@ -122,8 +122,9 @@ void map_nanotron(const MeasuredJson& set, MeasuredSet& out) {
     if (const auto speed = m.measured("tokens_per_s_per_gpu", 1, m.out().no_seconds))
       m.out().seconds = static_cast<double>(m.integer("global_batch", 1) * kSequence) /
                         (*speed * static_cast<double>(nodes * kNodeGpus));
-    m.bytes_from("memory_gb", kGB);
+    m.bytes_from("memory_gb", kGiB);
     m.out().measure = MemoryMeasure::Reserved;
+    m.out().native_segments = true;  // no script sets PYTORCH_CUDA_ALLOC_CONF
     if (m.has("suspect"))
       m.refuse(m.text("suspect"));
     else if (!shape)

@@ -58,7 +58,7 @@ void layout(RowMapper& m) {
 // Rows without a field take the values that the base configurations of the recipes have at v25.01:
 // gradients in bfloat16, the distributed optimizer, and overlap of all collectives.
 void communication(RowMapper& m) {
-  m.set("sync", m.integer("fsdp", 0) > 0 ? "fsdp2" : "distributed-optimizer");
+  m.set("sync", m.integer("fsdp", 0) > 0 ? "megatron-fsdp" : "distributed-optimizer");
   m.set("grad_dtype", m.text("grad_sync_dtype", "bf16"));
   if (m.integer("fsdp", 0) == 0) {
     m.set("overlap_grad_reduce", m.flag("overlap_grad", true) ? "true" : "false");

@@ -15,8 +15,8 @@
 namespace shardscape {
 
 // What a memory figure counts: tensors or reserved segments (torch.cuda.max_memory_allocated,
-// torch.cuda.max_memory_reserved), or everything on the device (nvidia-smi). Reserved assumes expandable
-// segments, as in torchtitan's run_train.sh.
+// torch.cuda.max_memory_reserved), or everything on the device (nvidia-smi: reserved segments, the CUDA
+// context and communicators).
 enum class MemoryMeasure : uint8_t { Allocated, Reserved, InUse };
 
 struct MeasuredRow {
@@ -27,6 +27,8 @@ struct MeasuredRow {
   std::optional<double> bytes;    // on the fullest rank, or of `stage`; if empty, no_bytes has the reason
   std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
+  // Segments of the allocator: PyTorch's default, or expandable ones, as in torchtitan's run_train.sh.
+  bool native_segments = false;
   std::optional<int> stage{};  // the stage whose ranks `bytes` is of; empty: the fullest rank
   // Whether the run gave figures, or failed. Empty: the set does not list failed runs.
   std::optional<bool> ran{};

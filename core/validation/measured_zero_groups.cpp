@@ -47,6 +47,7 @@ void map_bigscience(const MeasuredJson& set, MeasuredSet& out) {
     m.seconds_from("step_seconds");
     m.bytes_from("memory_gb", kGiB);
     m.out().measure = MemoryMeasure::InUse;  // nvidia-smi
+    m.out().native_segments = true;          // PyTorch of 2022 has no other ones
     if (m.has("oom")) m.out().ran = !m.flag("oom", false);
     if (m.has("caveat")) {
       m.refuse("the source marks the row as doubtful: " + m.text("caveat"));
@@ -72,7 +73,7 @@ void map_bigscience(const MeasuredJson& set, MeasuredSet& out) {
       m.set("recompute", "full");
       m.set("sync", "zero-" + std::to_string(m.integer("zero_stage", 1)));
       m.set("clip_grad_norm", "true");
-      m.set("profile", "megatron-2022");
+      m.set("profile", "megatron-deepspeed-2022");
       set_cluster(m);
     }
     out.rows.push_back(m.finish());
@@ -110,7 +111,7 @@ void map_internevo(const MeasuredJson& set, MeasuredSet& out) {
       if (group > 1 && group < m.integer("dp", 1)) m.set("dp_shard", group);
       if (m.flag("overlap_sync_grad", false)) m.set("overlap_grad_reduce", "true");
       m.set("clip_grad_norm", "true");
-      m.set("profile", "flash");
+      m.set("profile", "internevo");
       set_cluster(m);
     }
     out.rows.push_back(m.finish());

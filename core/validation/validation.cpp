@@ -20,12 +20,20 @@ double predicted_bytes(Report report, const MeasuredRow& row) {
   report.memory = memory_timeline(report);
   int64_t most = 0;
   const auto bytes = [&](const StageMemory& s) {
+    const int64_t runtime = s.fixed[static_cast<size_t>(MemoryCategory::Runtime)],
+                  room = report.accelerator ? report.memory->capacity - runtime : 0;
+    const auto reserved = [&] {
+      return allocator_use(stage_events(report, s.stage),
+                           row.native_segments ? SegmentMode::Native : SegmentMode::Expandable,
+                           s.allocated <= room ? room : 0)
+          .reserved;
+    };
     switch (row.measure) {
       case MemoryMeasure::Allocated: return s.allocated;
-      case MemoryMeasure::InUse: return s.in_use;
+      case MemoryMeasure::InUse: return reserved() + runtime;
       case MemoryMeasure::Reserved: break;
     }
-    return allocator_use(stage_events(report, s.stage), SegmentMode::Expandable).reserved;
+    return reserved();
   };
   for (const StageMemory& s : report.memory->stages)
     if (!row.stage || *row.stage == s.stage) most = std::max(most, bytes(s));
@@ -33,11 +41,18 @@ double predicted_bytes(Report report, const MeasuredRow& row) {
 }
 
 // Whether the run of a row with a design is predicted to succeed. report: of the design.
-RunCheck::Row predicted_run(const MeasuredRow& row, const Report* report) {
+RunCheck::Row predicted_run(const MeasuredRow& row, const Report* of_row) {
   RunCheck::Row out{row.name, *row.ran, false, row.cannot_run};
   if (!out.reason.empty()) return out;
-  const auto memory = memory_timeline(*report);
+  Report report = *of_row;
+  const auto memory = memory_timeline(report);
+  report.memory = memory;
   out.predicted = memory->fits;
+  if (out.predicted && row.native_segments) {
+    out.predicted = fragmentation(report)->native.fits;
+    if (!out.predicted) out.reason = "the allocator finds no room between its segments";
+    return out;
+  }
   if (!out.predicted)
     out.reason = "needs " + format_bytes(memory->stages[static_cast<size_t>(memory->peak_stage)].in_use) +
                  " of " + format_bytes(memory->capacity);

@@ -34,6 +34,7 @@ void set_sync(const std::string& name, ParallelSpec& p) {
   const auto says = [&](const char* words) { return name.find(words) != std::string::npos; };
   if (name.starts_with("fsdp"))
     p.sync = name.starts_with("fsdp2") ? SyncStrategy::Fsdp2 : SyncStrategy::Fsdp1;
+  if (name.starts_with("megatron-fsdp")) p.sync = SyncStrategy::MegatronFsdp;
   if (name.starts_with("zero-"))
     p.sync = static_cast<SyncStrategy>(static_cast<int>(SyncStrategy::Zero0) + (name[5] - '0'));
   p.reshard_after_forward = !says("kept");
@@ -196,6 +197,9 @@ std::vector<NamedDesign> sync_designs() {
        trace_design("llama3-8b", 1, 1, 2, false, 1, 3)},
       {"zero-3, context parallel", trace_design("llama3-8b", 2, 1, 2, true, 2, 2)},
       {"fsdp2", trace_design("llama3-8b", 1, 1, 3, false, 2, 3)},
+      {"megatron-fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 3, 3)},
+      {"zero-1 hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
+      {"zero-2 hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
       {"fsdp2 pp 2 tp 2 sp every microbatch", trace_design("llama3-8b", 2, 2, 3, true, 3, 4)},
       {"fsdp2 kept pp 2, context parallel", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
       {"fsdp kept pp 2", trace_design("llama3-8b", 1, 2, 3, false, 3, 4)},

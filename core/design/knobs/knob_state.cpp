@@ -221,15 +221,14 @@ std::string ddp_bucket(const Design& d) {
       d, "sync is not PyTorch's DDP");
 }
 std::string sharding_group(const Design& d) {
-  return of_policy<[](const Design& x) {
-    return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer ||
-           x.parallel.sync == SyncStrategy::Zero3;
-  }>(d, "sync is neither FSDP, zero-3 nor Megatron's distributed optimizer");
+  return of_policy<[](const Design& x) { return shards_in_groups(x.parallel.sync); }>(
+      d, "this gradient sync shards no states");
 }
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string reshard_backward(const Design& d) {
-  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::Fsdp2; }>(
-      d, "only fsdp2 decides whether a backward reshards");
+  return of_policy<[](const Design& x) {
+    return x.parallel.sync == SyncStrategy::Fsdp2 || x.parallel.sync == SyncStrategy::MegatronFsdp;
+  }>(d, "only fsdp2 and megatron-fsdp decide whether a backward reshards");
 }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
@@ -389,7 +388,8 @@ constexpr Rule kRules[] = {
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
-    {"reshard_after_backward", reshard_backward, true, "the gradient sync fsdp2 over dp of at least 2"},
+    {"reshard_after_backward", reshard_backward, true,
+     "the gradient sync fsdp2 or megatron-fsdp over dp of at least 2"},
     {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},

@@ -47,7 +47,8 @@ inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::Zero2, "zero-2", "ZeRO stage 2 (DeepSpeed)"},
     {SyncStrategy::Zero3, "zero-3", "ZeRO stage 3 (DeepSpeed)"},
     {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (PyTorch)"},
-    {SyncStrategy::Fsdp2, "fsdp2", "FSDP2, per parameter (PyTorch)"}};
+    {SyncStrategy::Fsdp2, "fsdp2", "FSDP2, per parameter (PyTorch)"},
+    {SyncStrategy::MegatronFsdp, "megatron-fsdp", "Megatron-FSDP, flat units"}};
 static_assert(names_all(kSyncStrategies));
 
 // Access to a field of PassPlan, the inputs of schedule zb-auto.

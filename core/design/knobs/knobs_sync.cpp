@@ -22,30 +22,33 @@ void add_sync(TableWriter& table) {
   table.section("Sharding");
   table.number(
       member<parallel, &P::dp_shard>(), "dp_shard", "Sharding group", "ds", "replicas", 0, kMaxWorld,
-      "Hybrid sharding for fsdp1, fsdp2, zero-3 and distributed-optimizer: states are sharded inside "
+      "Hybrid sharding for FSDP, zero-1 to zero-3 and distributed-optimizer: states are sharded inside "
       "groups of this many replicas and replicated across groups. Gradients are reduce-scattered "
       "inside a group (over fast links), and their shards are all-reduced across groups. Megatron "
       "counts the groups: num-distributed-optimizer-instances is dp / ds. With zero-3 this is "
-      "DeepSpeed's mics_shard_size (MiCS). 0: sharded over all replicas.");
+      "DeepSpeed's mics_shard_size (MiCS). zero-1 all-reduces gradients over all replicas and gathers "
+      "updated parameters inside a group (InternEvo's zero1 size). 0: sharded over all replicas.");
   table.flag(
       member<parallel, &P::reshard_after_forward>(), "reshard_after_forward", "Reshard after forward",
-      "For fsdp1 and fsdp2. On: units are freed after their forward and gathered again for the backward "
+      "For FSDP. On: units are freed after their forward and gathered again for the backward "
       "(FULL_SHARD). Off: units stay gathered until their backward (SHARD_GRAD_OP), with fewer gathers and "
       "memory for all parameters of the stage. Under fsdp2 in a pipeline, only the last backward of a step "
       "frees a unit (torch.distributed.pipelining), so off gathers each unit once per step.");
   table.flag(
       member<parallel, &P::reshard_after_backward>(), "reshard_after_backward", "Reshard after backward",
-      "For fsdp2 with several microbatches per step (set_reshard_after_backward of PyTorch). On: each "
+      "For fsdp2 (set_reshard_after_backward of PyTorch) and megatron-fsdp with several microbatches per "
+      "step. On: each "
       "backward frees its units. Off: only the last backward of a step frees them. In a pipeline without "
       "reduce_every_microbatch always off (torch.distributed.pipelining). The FSDP of Llama 3 is off, with "
       "reduce_every_microbatch and without reshard_after_forward: gradients and optimizer states are "
-      "sharded, parameters stay whole during a step (arXiv 2407.21783, section 3.3.2).");
+      "sharded, parameters stay whole during a step (arXiv 2407.21783, section 3.3.2). megatron-fsdp "
+      "without both kinds of resharding is the sharding strategy optim_grads.");
   table.section("Gradient sync");
   table.flag(member<parallel, &P::reduce_every_microbatch>(), "reduce_every_microbatch",
              "Reduce every microbatch",
              "For ddp-buckets, fsdp1 and fsdp2: gradients are reduced after the backward of each microbatch, "
-             "as PyTorch does without no_sync, instead of once per step. zero-2 and zero-3 always do so; "
-             "Megatron's policies, zero-0 and zero-1 never do.");
+             "as PyTorch does without no_sync, instead of once per step. zero-2, zero-3 and megatron-fsdp "
+             "always do so; Megatron's other policies, zero-0 and zero-1 never do.");
   table.section("DDP buckets", true);
   table.number(member<parallel, &P::bucket_cap_mb>(), "bucket_cap_mb", "DDP bucket", "", "MB", 1,
                kMaxBucketMb,

@@ -282,9 +282,32 @@ class MegatronReader {
     set("stage_layers", list, at_first);
   }
 
+  // Megatron-FSDP (core/distributed/fsdp; --use-custom-fsdp until 2025). Without sharded gradients it has the
+  // buffers of Megatron's other policies. Returns the gradient sync; null: Megatron-FSDP is off.
+  const char* megatron_fsdp() {
+    const char* const argument = "--use-megatron-fsdp";
+    if (!on(argument) && !on("--use-custom-fsdp")) return nullptr;
+    if (on("--fsdp-double-buffer"))
+      unmapped("--fsdp-double-buffer", "permanent double buffers of units are not modelled");
+    const std::string name = "--data-parallel-sharding-strategy", strategy = text(name).value_or("no_shard"),
+                      outer = text("--outer-dp-sharding-strategy").value_or("no_shard");
+    if (outer != "no_shard") unmapped("--outer-dp-sharding-strategy", "\"" + outer + "\" is not no_shard");
+    if (text("--megatron-fsdp-main-params-dtype").value_or("fp32") != "fp32")
+      unmapped("--megatron-fsdp-main-params-dtype", "main weights are float32");
+    if (strategy == "no_shard") return "ddp-flat";
+    if (strategy == "optim") return "distributed-optimizer";
+    if (strategy == "optim_grads")
+      for (const char* knob : {"reshard_after_forward", "reshard_after_backward"}) set(knob, "false", name);
+    else if (strategy != "optim_grads_params")
+      unmapped(name, "\"" + strategy + "\" is not no_shard, optim, optim_grads or optim_grads_params");
+    return "megatron-fsdp";
+  }
+
   void sync() {
-    const bool sharded = on("--use-distributed-optimizer");
-    set("sync", sharded ? "distributed-optimizer" : "ddp-flat", "--use-distributed-optimizer");
+    const bool distributed = on("--use-distributed-optimizer");
+    const char* const fsdp = megatron_fsdp();
+    const bool sharded = fsdp ? fsdp != std::string("ddp-flat") : distributed;
+    set("sync", fsdp ? fsdp : sharded ? "distributed-optimizer" : "ddp-flat", "--use-distributed-optimizer");
     turn_on("overlap_grad_reduce", "--overlap-grad-reduce");
     turn_on("overlap_param_gather", "--overlap-param-gather");
     if (arguments_.contains("--ddp-bucket-size"))
@@ -300,6 +323,17 @@ class MegatronReader {
       unmapped("--optimizer", "the optimizer is " + optimizer + ", not adam");
   }
 
+  // Megatron-FSDP of 2026 names the types of its gradient shards and of their reductions; "auto" is the type
+  // of the parameters.
+  void fsdp_gradients() {
+    const std::string reduced = "--megatron-fsdp-grad-comm-dtype";
+    const auto shards = text("--megatron-fsdp-main-grads-dtype"), sent = text(reduced);
+    if (!shards && !sent) return;
+    const std::string type = shards.value_or("auto");
+    if (type != sent.value_or("auto")) unmapped(reduced, "gradients are reduced in the type of their shards");
+    set("grad_dtype", type == "auto" ? knob_text(out_.design, *find_knob("dtype")) : type, reduced);
+  }
+
   void precision() {
     const bool bf16 = on("--bf16"), fp16 = on("--fp16");
     set("dtype", bf16 ? "bf16" : fp16 ? "fp16" : "fp32", "--bf16");
@@ -310,6 +344,7 @@ class MegatronReader {
         : whole                     ? "fp32"
                                     : "fp16",
         "--grad-reduce-in-bf16");
+    fsdp_gradients();
     const auto format = text("--fp8-format");
     const std::string recipe = text("--fp8-recipe").value_or("delayed");
     if (!format) return;

@@ -104,9 +104,8 @@ void check_dual_pipe(Checks& checks) {
 void check_split_units(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
-  const bool both_ways = chunk_layout(p.schedule) == ChunkLayout::BothWays,
-             fsdp1 = p.sync == SyncStrategy::Fsdp1;
-  if (!fsdp1 && (p.sync != SyncStrategy::Fsdp2 || !(both_ways || p.reduce_every_microbatch))) return;
+  const bool both_ways = chunk_layout(p.schedule) == ChunkLayout::BothWays, flat = has_flat_units(p.sync);
+  if (!flat && (p.sync != SyncStrategy::Fsdp2 || !(both_ways || p.reduce_every_microbatch))) return;
   Fix fsdp2 = set_to("sync", std::string("fsdp2"));
   if (p.reduce_every_microbatch)
     fsdp2 = both(std::move(fsdp2), set_to("reduce_every_microbatch", std::string("false")));
@@ -118,12 +117,13 @@ void check_split_units(Checks& checks) {
                      "with split backwards, places each stage on one rank",
                  "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b",
                  {sharded_states, plain(d)});
-  } else if (fsdp1) {
-    checks.error(
-        ProblemCode::Fsdp1WithSplitBackward, "sync",
-        "FSDP1 reduces and frees a flat unit after autograd has accumulated all its gradients, but " +
-            label(d) + " splits the backward; torch.distributed.pipelining supports only fsdp2",
-        "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain(d)});
+  } else if (flat) {
+    checks.error(ProblemCode::Fsdp1WithSplitBackward, "sync",
+                 std::string(p.sync == SyncStrategy::Fsdp1 ? "FSDP1" : "Megatron-FSDP") +
+                     " reduces and frees a flat unit after autograd has accumulated all its gradients, but " +
+                     label(d) + " splits the backward; torch.distributed.pipelining supports only fsdp2",
+                 "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b",
+                 {fsdp2, plain(d)});
   } else {
     checks.error(
         ProblemCode::EagerReduceWithSplitBackward, "reduce_every_microbatch",

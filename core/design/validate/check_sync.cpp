@@ -70,15 +70,16 @@ void check_hybrid(Checks& checks) {
   const Fix all = set_to("dp_shard", 0);
   const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
   const bool mics = p.sync == SyncStrategy::Zero3;
-  if (!is_fsdp(p.sync) && !mics && p.sync != SyncStrategy::DistributedOptimizer) {
+  if (!shards_in_groups(p.sync)) {
     std::vector<Fix> fixes{all};
     if (fits)
       fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
     if (fits && is_deepspeed(p.sync) && p.pp == 1) fixes.push_back(sync_to("zero-3"));
     checks.error(ProblemCode::DpShardWithOtherSync, "dp_shard",
-                 "only FSDP, ZeRO-3 (MiCS) and Megatron's distributed optimizer shard inside a group of "
+                 "only FSDP, ZeRO-1 to ZeRO-3 and Megatron's distributed optimizer shard inside a group of "
                  "replicas and replicate across groups",
-                 "0, or the gradient sync distributed-optimizer, fsdp1, fsdp2 or zero-3", std::move(fixes));
+                 "0, or the gradient sync distributed-optimizer, FSDP, zero-1, zero-2 or zero-3",
+                 std::move(fixes));
     return;
   }
   // mics.py, allreduce_mics_shard_grads: "Local sharding has no support for CPU offloading".

@@ -208,10 +208,13 @@ class Job {
   void execute(const SyncAction& a) {
     const SyncGroup& group = input_.groups[static_cast<size_t>(a.replicas)];
     const bool across = !group.across.empty() && a.group == group.across;
-    if (across && a.parts.empty()) return sum_copies(scattered_);
+    if (across && a.parts.empty()) return sum_copies(std::exchange(scattered_, {}));
     if (a.op == CollectiveKind::ReduceScatter) scattered_ = a.parts;
-    const RankLists& lists = across ? members_[static_cast<size_t>(a.replicas)].across
-                                    : members_[static_cast<size_t>(a.replicas)].shard;
+    // ZeRO-2: the rank's part comes from several rooted reductions.
+    if (a.op == CollectiveKind::Reduce) scattered_.insert(scattered_.end(), a.parts.begin(), a.parts.end());
+    const Members& of = members_[static_cast<size_t>(a.replicas)];
+    const bool whole = !group.across.empty() && a.group == group.both;  // ZeRO-1
+    const RankLists& lists = across ? of.across : whole ? of.replicas : of.shard;
     int64_t flat = 0;
     for (const SyncPart& part : a.parts) {
       const auto p = static_cast<size_t>(part.param);
@@ -236,7 +239,7 @@ class Job {
             // MiCS: the scatters of several microbatches add up until shards go across copies.
             double& fresh = fresh_[static_cast<size_t>(list[i])][p][e];
             fresh = std::isnan(fresh) ? sum : fresh + sum;
-            if (across || group.across.empty()) accumulate(list[i], p, e);
+            if (across || whole || group.across.empty()) accumulate(list[i], p, e);
           }
         }
       }
@@ -366,9 +369,9 @@ class SyncExecutionTest : public QObject {
 
 void SyncExecutionTest::policies_train_like_one_rank_data() {
   QTest::addColumn<int>("strategy");
-  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer",
-                         "zero-0",   "zero-1",      "zero-2",
-                         "zero-3",   "fsdp1",       "fsdp2"};
+  const std::array names{
+      "ddp-flat", "ddp-buckets", "distributed-optimizer", "zero-0", "zero-1", "zero-2", "zero-3",
+      "fsdp1",    "fsdp2",       "megatron-fsdp"};
   for (size_t i = 0; i < names.size(); ++i) QTest::newRow(names[i]) << static_cast<int>(i);
 }
 
@@ -387,6 +390,7 @@ void SyncExecutionTest::policies_train_like_one_rank() {
     if (shards && in(0, 1) != 0) {
       input.groups.front().across = "copies";
       input.groups.front().across_size = in(2, 3);
+      input.groups.front().both = "all";
     }
     Job job(input, {neighbours(input.groups.front())}, policy, static_cast<unsigned>(round));
     for (int step = 0; step < 2; ++step)
@@ -415,7 +419,8 @@ void SyncExecutionTest::experts_train_like_one_rank_data() {
   for (const Degrees& degrees : all)
     for (const SyncStrategy sync :
          {SyncStrategy::DdpFlat, SyncStrategy::DdpBuckets, SyncStrategy::DistributedOptimizer,
-          SyncStrategy::Zero1, SyncStrategy::Zero3, SyncStrategy::Fsdp1, SyncStrategy::Fsdp2}) {
+          SyncStrategy::Zero1, SyncStrategy::Zero2, SyncStrategy::Zero3, SyncStrategy::Fsdp1,
+          SyncStrategy::Fsdp2, SyncStrategy::MegatronFsdp}) {
       if (degrees.shard > 0 && !shards_in_groups(sync)) continue;
       Design d = tiny_design("mixtral-8x7b", degrees.dp);
       d.model.experts = 4;

@@ -18,9 +18,10 @@ using namespace shardscape::test;
 namespace {
 
 constexpr std::array kOffered{
-    SyncStrategy::DdpFlat, SyncStrategy::DdpBuckets, SyncStrategy::DistributedOptimizer,
-    SyncStrategy::Zero0,   SyncStrategy::Zero1,      SyncStrategy::Zero2,
-    SyncStrategy::Zero3,   SyncStrategy::Fsdp1,      SyncStrategy::Fsdp2};
+    SyncStrategy::DdpFlat,     SyncStrategy::DdpBuckets, SyncStrategy::DistributedOptimizer,
+    SyncStrategy::Zero0,       SyncStrategy::Zero1,      SyncStrategy::Zero2,
+    SyncStrategy::Zero3,       SyncStrategy::Fsdp1,      SyncStrategy::Fsdp2,
+    SyncStrategy::MegatronFsdp};
 
 Design random_design(std::mt19937& random, SyncStrategy sync) {
   const auto pick = [&](std::initializer_list<int64_t> from) {
@@ -46,7 +47,8 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
   if (pick({0, 1}) != 0) d.parallel.schedule = ScheduleKind::GPipe;
   d.parallel.reduce_every_microbatch = pick({0, 1}) != 0;
   d.parallel.reshard_after_forward = pick({0, 1}) != 0;
-  if (sync == SyncStrategy::Fsdp2) d.parallel.reshard_after_backward = pick({0, 1}) != 0;
+  if (sync == SyncStrategy::Fsdp2 || sync == SyncStrategy::MegatronFsdp)
+    d.parallel.reshard_after_backward = pick({0, 1}) != 0;
   if (d.parallel.dp % 2 == 0 && pick({0, 1}) != 0 && shards_in_groups(sync)) d.parallel.dp_shard = 2;
   d.parallel.bucket_cap_mb = pick({1, 25, 400});
   d.parallel.ddp_bucket_size = pick({0, 1'000'000});
@@ -335,8 +337,7 @@ void SyncModelTest::gathers_follow_the_schedule_data() {
   QTest::addColumn<int>("index");
   int i = 0;
   for (const NamedDesign& d : trace_designs()) {
-    if (d.design.parallel.sync == SyncStrategy::Fsdp1 || d.design.parallel.sync == SyncStrategy::Fsdp2)
-      QTest::newRow(d.name) << i;
+    if (is_fsdp(d.design.parallel.sync)) QTest::newRow(d.name) << i;
     ++i;
   }
 }
@@ -439,7 +440,8 @@ void SyncModelTest::groups_follow_the_placement() {
     if (std::get<1>(key) != "all_gather") reduced += total.second;
   for (const SyncParam& p : input.params) whole += p.elements();
   const bool every = sync == static_cast<int>(SyncStrategy::Zero2) ||
-                     sync == static_cast<int>(SyncStrategy::Zero3);
+                     sync == static_cast<int>(SyncStrategy::Zero3) ||
+                     sync == static_cast<int>(SyncStrategy::MegatronFsdp);
   whole = whole * (every ? report->microbatches : 1);
   QVERIFY(reduced >= whole && reduced < whole + whole / 1000);
 }

@@ -42,7 +42,8 @@ SyncStrategy strategy(const QString& text) {
       {"zero-2", SyncStrategy::Zero2},
       {"zero-3", SyncStrategy::Zero3},
       {"fsdp1", SyncStrategy::Fsdp1},
-      {"fsdp2", SyncStrategy::Fsdp2}};
+      {"fsdp2", SyncStrategy::Fsdp2},
+      {"megatron-fsdp", SyncStrategy::MegatronFsdp}};
   return names.at(text);
 }
 
@@ -239,9 +240,9 @@ void SyncPlanTest::buckets_of_ddp() {
 
 void SyncPlanTest::gradients_reduced_once_data() {
   QTest::addColumn<int>("strategy");
-  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer",
-                         "zero-0",   "zero-1",      "zero-2",
-                         "zero-3",   "fsdp1",       "fsdp2"};
+  const std::array names{
+      "ddp-flat", "ddp-buckets", "distributed-optimizer", "zero-0", "zero-1", "zero-2", "zero-3",
+      "fsdp1",    "fsdp2",       "megatron-fsdp"};
   for (const char* name : names) QTest::newRow(name) << static_cast<int>(strategy(name));
 }
 
@@ -292,8 +293,7 @@ void SyncPlanTest::gradients_reduced_once() {
 void SyncPlanTest::gathered_before_use() {
   QFETCH(int, strategy);
   const auto kind = static_cast<SyncStrategy>(strategy);
-  const bool per_use = kind == SyncStrategy::Zero3 || kind == SyncStrategy::Fsdp1 ||
-                       kind == SyncStrategy::Fsdp2;
+  const bool per_use = shards_parameters(kind);
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     const SyncInput input = random_input(random);
@@ -334,7 +334,7 @@ void SyncPlanTest::padded_by_less_than_a_piece_each() {
     const SyncInput input = random_input(random);
     const int64_t ranks = input.groups.front().size;
     for (const SyncStrategy kind : {SyncStrategy::Zero3, SyncStrategy::Fsdp1, SyncStrategy::Fsdp2,
-                                    SyncStrategy::DistributedOptimizer}) {
+                                    SyncStrategy::MegatronFsdp, SyncStrategy::DistributedOptimizer}) {
       SyncPolicy policy = random_policy(random, kind);
       policy.sharding = FsdpSharding::FullShard;
       for (const SyncAction& a : plan_of(input, policy).actions) {
@@ -404,8 +404,8 @@ void SyncPlanTest::hybrid_sharding() {
   std::mt19937 random(17);
   SyncInput input = random_input(random);
   input.groups = {{"shard", 4, "replicate", 3}};
-  for (const SyncStrategy kind :
-       {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::DistributedOptimizer}) {
+  for (const SyncStrategy kind : {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::MegatronFsdp,
+                                  SyncStrategy::DistributedOptimizer}) {
     SyncPolicy policy;
     policy.strategy = kind;
     policy.overlap = kind == SyncStrategy::DistributedOptimizer;

@@ -82,7 +82,8 @@ class Recorder : public SyncWalk::Maker {
     note((ahead ? "ahead " : "gather ") + name(instance) + suffix);
     return ++handles_;
   }
-  void scatter(const std::vector<size_t>&, int microbatch, const std::vector<size_t>& instances) override {
+  void scatter(const std::vector<size_t>&, int microbatch, const std::vector<size_t>& instances,
+               bool /*crosses*/) override {
     std::string of;
     for (const size_t i : instances) of += (of.empty() ? "" : "+") + std::to_string(i);
     note("scatter " + of + (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch)));

@@ -312,6 +312,29 @@ class AllocatorTest : public QObject {
     QCOMPARE(crowded->native.retries, int64_t{0});
   }
 
+  // The optimizer step of ZeRO-1 collects the rank's part of the gradients, flattens it and copies it to
+  // float32. ZeRO-2 has collected it during the backward.
+  void deepspeedCopiesGradients() {
+    for (const SyncStrategy sync : {SyncStrategy::Zero1, SyncStrategy::Zero2}) {
+      Design design = preset_design("llama3-8b", 1, 1, 4);
+      design.parallel.sync = sync;
+      design.workload.batch = 8;
+      design.workload.microbatch = 1;
+      const auto report = estimate(design);
+      QVERIFY(report->valid());
+      const auto elements = static_cast<int64_t>(report->stages.front().parameters.value);
+      const StageEvents steps = stage_events(*report, 0);
+      const auto allocated = [&](int64_t bytes) {
+        return std::count_if(steps.events.begin() + static_cast<std::ptrdiff_t>(steps.last_step),
+                             steps.events.end(), [&](const BlockEvent& e) { return e.bytes == bytes; });
+      };
+      QCOMPARE(allocated(elements), 1);  // 4 bytes of a quarter of the elements
+      QCOMPARE(allocated(elements / 2), 2);
+      // The reduce bucket. ZeRO-2 has it in each of two backwards.
+      QCOMPARE(allocated(1'000'000'000), sync == SyncStrategy::Zero1 ? 1 : 2);
+    }
+  }
+
   // Tensors decide whether a design fits; that the holes between them do not is a warning, by setting of the
   // allocator.
   void holesAreAWarning() {

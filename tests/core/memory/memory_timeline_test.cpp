@@ -165,6 +165,41 @@ class MemoryTimelineTest : public QObject {
     }
     QCOMPARE(backwards, 3);
   }
+  // Buffers to which gradients are added are always there, and whole gradients are gone after each backward.
+  void buffersOfGradientsStay_data() {
+    QTest::addColumn<bool>("fsdp");
+    QTest::newRow("nanotron") << false;
+    QTest::newRow("Megatron-FSDP") << true;
+  }
+  void buffersOfGradientsStay() {
+    QFETCH(bool, fsdp);
+    constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
+    Design design = preset_design("llama3-8b", 1, 2, 4);
+    if (fsdp)
+      design.parallel.sync = SyncStrategy::MegatronFsdp;
+    else
+      design.workload.profile = "nanotron";
+    design.workload.recompute = Recompute::Full;
+    design.workload.microbatch = 1;
+    design.workload.batch = 12;
+    design.workload.seq = 128;
+    const auto report = estimate(design);
+    QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems.front()).c_str());
+    const int64_t elements = static_cast<int64_t>(report->stages.front().parameters.value);
+    const int64_t kept = report->memory->stages.front().fixed[kGradients];
+    // nanotron: the float32 buffer, and the buckets of PyTorch's DDP. Megatron-FSDP: a quarter in float32.
+    QCOMPARE(kept, fsdp ? elements : (4 + 2) * elements);
+    int64_t most = 0;
+    for (const ActionMemory& action : stage_timeline(*report, 0)) {
+      QCOMPARE(action.begin[kGradients], kept);
+      QCOMPARE(action.end[kGradients], kept);
+      most = std::max(most, action.peak[kGradients] - kept);
+    }
+    // The bfloat16 gradients of nearly all parameters, or the float32 gradients of at most the root and a
+    // layer.
+    QVERIFY2(fsdp ? most > 0 && most < 2 * elements : most > elements * 9 / 5,
+             qPrintable(QString::number(most)));
+  }
   // A storage lives from the first op that touches it to the last one. Saved storages and the result stay. A
   // storage that only the ops of one kernel touch has no memory.
   void forwardLifetimesFollowTheirDefinition_data() { add_trace_rows(); }

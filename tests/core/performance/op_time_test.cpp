@@ -108,6 +108,7 @@ class OpTimeTest : public QObject {
   void basis_data();
   void basis();
   void bases_of_bases();
+  void unaligned_heads();
   void made_up();
 };
 
@@ -545,6 +546,20 @@ void OpTimeTest::bases_of_bases() {
     shape.kernel = "flash-attention-triton";
     QVERIFY2(attention_seconds(machine, shape) > 2 * fastest, id);
   }
+}
+
+// GEMMs of unfused attention use tensor cores only if the rows of a head are multiples of 16 bytes.
+void OpTimeTest::unaligned_heads() {
+  const Machine machine = machine_with("a100-sxm-80gb");
+  const auto seconds = [&](int64_t dim, double score_bytes) {
+    AttentionShape shape{.batch = 4, .heads = 12, .kv_heads = 12, .queries = 2048, .keys = 2048};
+    shape.head_dim = shape.value_dim = dim;
+    shape.score_bytes = score_bytes;
+    return attention_seconds(machine, shape);
+  };
+  for (const int64_t dim : {108, 150}) QVERIFY(seconds(dim, 8) > 3 * seconds(160, 8));
+  QVERIFY(seconds(152, 8) < seconds(160, 8) * 1.01);
+  QVERIFY(seconds(150, 0) < seconds(160, 0) * 1.01);  // fused
 }
 
 // A device of a person's own form: its family's tables at its own peak, else constants.

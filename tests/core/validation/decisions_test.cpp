@@ -125,6 +125,7 @@ class DecisionsTest : public QObject {
       QVERIFY2(set.rows[i].unmapped.empty(), set.rows[i].unmapped.c_str());
       QVERIFY(set.rows[i].cannot_run.empty());
     }
+    QVERIFY(set.rows[1].native_segments);
     const std::vector<int64_t>& stages = set.rows[1].design.parallel.stage_layers;
     QCOMPARE(stages, (std::vector<int64_t>{3, 3, 2, 3, 2, 2, 1, 0}));
     QCOMPARE(set.rows[2].design.cluster.nic_bandwidth, int64_t{385});  // 361.7 / 0.94

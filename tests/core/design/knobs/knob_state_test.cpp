@@ -150,7 +150,7 @@ void KnobStateTest::reasons_data() {
   row("saved activations, full recompute", "llama3-8b", {{"recompute", "full"}}, "activation_cache",
       "full recompute saves only the inputs of layers");
   row("reshard after backward, fsdp1", "llama3-8b", {{"dp", "4"}, {"sync", "fsdp1"}},
-      "reshard_after_backward", "only fsdp2 decides whether a backward reshards");
+      "reshard_after_backward", "only fsdp2 and megatron-fsdp decide whether a backward reshards");
   row("reshard after backward, fsdp2", "llama3-8b", {{"dp", "4"}, {"sync", "fsdp2"}},
       "reshard_after_backward", "");
   row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim",

@@ -85,7 +85,8 @@ class MegatronArgumentsTest : public QObject {
     QTest::addColumn<QByteArray>("knob");
     QTest::addColumn<QByteArray>("text");
     const auto row = [](const char* id, const char* text, const QStringList& arguments) {
-      QTest::addRow("%s %s", id, text) << arguments << QByteArray(id) << QByteArray(text);
+      QTest::addRow("%s %s by %s", id, text, qPrintable(arguments.join(' ')))
+          << arguments << QByteArray(id) << QByteArray(text);
     };
     row("virtual_stages", "8",
         {"--pipeline-model-parallel-size", "2", "--num-layers-per-virtual-pipeline-stage", "2"});
@@ -107,6 +108,19 @@ class MegatronArgumentsTest : public QObject {
     row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
     row("context", "zigzag", {"--context-parallel-size", "2"});
     row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
+    for (const auto& [strategy, sync] : {std::pair{"no_shard", "ddp-flat"},
+                                         {"optim", "distributed-optimizer"},
+                                         {"optim_grads", "megatron-fsdp"},
+                                         {"optim_grads_params", "megatron-fsdp"}})
+      row("sync", sync, {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", strategy});
+    row("reshard_after_backward", "false",
+        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads"});
+    row("dp_shard", "1",
+        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
+         "--num-distributed-optimizer-instances", "2"});
+    row("grad_dtype", "bf16",
+        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
+         "--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
     row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
     row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
     row("recompute_method", "block",
@@ -133,7 +147,8 @@ class MegatronArgumentsTest : public QObject {
     const auto only = [](const LaunchDesign& launch) {
       return launch.unmapped.size() == 1 ? launch.unmapped[0].argument : std::string();
     };
-    QCOMPARE(only(with({{"--use-megatron-fsdp", "true"}})), std::string("--use-megatron-fsdp"));
+    QCOMPARE(only(with({{"--use-megatron-fsdp", "true"}, {"--data-parallel-sharding-strategy", "all"}})),
+             std::string("--data-parallel-sharding-strategy"));
     QCOMPARE(only(with({{"--optimizer", "muon"}})), std::string("--optimizer"));
     QCOMPARE(only(with({{"--num-layers", "many"}})), std::string("--num-layers"));
     QCOMPARE(only(with({{"--hidden-dropout", "0.0"}})), std::string("--attention-dropout"));
