@@ -123,6 +123,7 @@ void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out) {
     layout(m);
     overlaps(m);
     precision(m, accelerator);
+    if (m.text("cuda_graph", "") == "per layer") m.set("cuda_graphs", "layer");
     m.set("clip_grad_norm", "true");
     m.set("accelerator", accelerator);
     m.set("profile", profile_of_round(m.text("round")));
