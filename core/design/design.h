@@ -33,6 +33,12 @@ enum class DispatchPrecision : uint8_t { Same, FP8 };
 // activation functions in FP8, outputs of attention in E5M6 (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
 enum class ActivationCache : uint8_t { Same, FP8 };
 
+// Parts of a training step that the host replays as CUDA graphs (Megatron-core, --cuda-graph-impl and
+// --cuda-graph-scope). Attention: attention with its norm and residual sum (scope attn). Router: the norm in
+// front of the experts, router, top-k and shared experts (moe_router, moe_preprocess). Layer: whole layers.
+// Iteration: all forwards and backwards of a step (full_iteration).
+enum class CudaGraphs : uint8_t { None, Attention, Router, AttentionRouter, Layer, Iteration };
+
 // Whether gradients train the vision tower and its projector.
 enum class VisionTraining : uint8_t { Train, Frozen };
 // How ranks share the work of a tower. Tensor: tp splits heads and MLPs. Data: every rank holds the whole
@@ -93,6 +99,7 @@ struct WorkloadSpec {
   // Weight-gradient GEMMs add to the gradient buffer, if the kernel profile has such GEMMs. Otherwise every
   // backward allocates the gradient in the data type and adds it afterwards.
   bool gradient_accumulation_fusion = true;
+  CudaGraphs cuda_graphs = CudaGraphs::None;
   int64_t cublas_workspace = 0;  // MiB of one cuBLAS handle of PyTorch; 0: the default of the accelerator
   // Mixture of experts, in thousandths. capacity_factor: slots of an expert / even share of tokens; 0: no
   // limit. load_imbalance: tokens of the fullest expert / even share.

@@ -140,6 +140,8 @@ struct ParallelSpec {
   bool overlap_param_gather = false;
   // 1F1B: expert exchanges run concurrently with the backward or forward of another microbatch.
   bool ep_comm_overlap = false;
+  // Shared experts run concurrently with the exchanges of the routed experts.
+  bool shared_expert_overlap = false;
   // Matrix products run concurrently with the gathers of their operands and the scatters of their results.
   bool tp_comm_overlap = false;
   int64_t dp_shard = 0;               // replicas that share one copy of the states (shards_in_groups); 0: all

@@ -1,6 +1,7 @@
 // Kernel profiles: data per code base that states, for each op kind, the saved tensors, workspaces and FLOPs.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,8 +49,6 @@ struct KernelRule {
   enum class Operands { Any, Whole, Stream } operands = Operands::Any;
   // attention: matrix products of the backward; 5 with recomputed scores (flash)
   int64_t backward_products = 5;
-  // Launches of the host for an op of the forward, and for one of the backward.
-  int64_t launches = 1;
   // Attention: name of the fused kernel if it is not the device's fastest ("flash-attention-2").
   std::string kernel;
   // Memory of the gradient of operand 0. Fresh: its own memory. OverInput: overwrites the operand. Shared:
@@ -115,6 +114,12 @@ struct KernelProfile {
   double slowdown = 1;
   // Training: microseconds that the host needs to launch an op. No value: that of the accelerator's tables.
   std::optional<double> host_launch_us;
+  // Training: kernels that the host launches for an op of a kind, forward and backward. Kinds without an
+  // entry launch one kernel. GEMMs of separate experts launch one kernel per local expert.
+  std::map<std::string, std::array<int64_t, 2>> launches;
+  // Training: the host reads the tokens of each expert from the device before it launches the kernels
+  // behind the router, unless experts are padded to a capacity (Megatron-core, token_dispatcher.py).
+  bool host_reads_routing = false;
   // The host waits for the device at the begin and the end of every forward and backward.
   bool host_waits_for_passes = false;
   // Shared experts run on a stream of their own next to the routed experts.

@@ -57,7 +57,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 KernelRule rule(const JsonFile& file, const json& value) {
   file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands",
                     "backward_products", "flops", "backward_flops", "gradient", "forward_workspace",
-                    "backward_workspace", "held_until", "kernel", "launches"});
+                    "backward_workspace", "held_until", "kernel"});
   KernelRule out;
   if (value.contains("saves_inputs"))
     out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
@@ -73,10 +73,6 @@ KernelRule rule(const JsonFile& file, const json& value) {
     file.fail(ProblemCode::DataValue, "operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
   out.backward_products = file.integer_or(value, "backward_products", 5);
   out.flops = file.integer_or(value, "flops", 0);
-  out.launches = file.integer_or(value, "launches", 1);
-  if (out.launches < 1 || out.launches > 1000)
-    file.fail(ProblemCode::DataValue, "launches", "\"launches\" is " + std::to_string(out.launches),
-              "a number of kernel launches from 1 to 1000");
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
   if (value.contains("stats"))
     for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));
@@ -111,6 +107,7 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
 }
 
 constexpr double kMostSlowdown = 10;
+constexpr int64_t kMostLaunches = 1'000;
 
 std::array<double, 2> expert_bias(const JsonFile& file, const json& root) {
   const json& list = file.array(root, "expert_bias");
@@ -119,6 +116,20 @@ std::array<double, 2> expert_bias(const JsonFile& file, const json& root) {
     file.fail(ProblemCode::DataValue, "expert_bias", "\"expert_bias\" is " + list.dump(),
               "two numbers of bytes per element: forward, backward");
   return {list[0].get<double>(), list[1].get<double>()};
+}
+
+// Kernels that an op of a kind launches: {forward, backward}.
+std::map<std::string, std::array<int64_t, 2>> launches(const JsonFile& file, const json& root) {
+  std::map<std::string, std::array<int64_t, 2>> out;
+  for (const auto& [kind, list] : file.object(root, "launches").items()) {
+    if (!list.is_array() || list.size() != 2 || !std::all_of(list.begin(), list.end(), [](const json& v) {
+          return v.is_number_integer() && v.get<int64_t>() >= 0 && v.get<int64_t>() <= kMostLaunches;
+        }))
+      file.fail(ProblemCode::DataValue, "launches", "\"launches\" of " + kind + " is " + list.dump(),
+                "two numbers of kernels from 0 to 1,000: forward, backward");
+    out[kind] = list.get<std::array<int64_t, 2>>();
+  }
+  return out;
 }
 
 // Lists of op kinds with at least so many entries.
@@ -198,6 +209,8 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
     else
       out.host_launch_us = launch.get<double>();
   }
+  if (root.contains("launches")) out.launches = launches(file, root);
+  out.host_reads_routing = file.boolean_or(root, "host_reads_routing", false);
   out.host_waits_for_passes = choice("host", {{"waits_for_passes", true}, {"runs_ahead", false}},
                                      "runs_ahead or waits_for_passes");
   if (root.contains("weight_gradient"))
@@ -223,18 +236,32 @@ void inherit(json& root, const json& base) {
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile",         "label",
-                   "source",          "extends",
-                   "packed",          "fused",
-                   "fused_results",   "merged",
-                   "layer_sums",      "shared_experts",
-                   "recomputes",      "residual",
-                   "reduce",          "weight_gradient",
-                   "reducer_buckets", "separate_experts",
-                   "expert_bias",     "gathered_inputs",
-                   "gradient_sums",   "weighs",
-                   "slowdown",        "host",
-                   "host_launch_us",  "ops"});
+  file.only(root, {"profile",
+                   "label",
+                   "source",
+                   "extends",
+                   "packed",
+                   "fused",
+                   "fused_results",
+                   "merged",
+                   "layer_sums",
+                   "shared_experts",
+                   "recomputes",
+                   "residual",
+                   "reduce",
+                   "weight_gradient",
+                   "reducer_buckets",
+                   "separate_experts",
+                   "expert_bias",
+                   "gathered_inputs",
+                   "gradient_sums",
+                   "weighs",
+                   "slowdown",
+                   "host",
+                   "host_launch_us",
+                   "launches",
+                   "host_reads_routing",
+                   "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 
@@ -292,7 +319,10 @@ std::optional<Problem> ProfileReader::kinds_problem(const KernelProfile& profile
   const std::set<std::string> added{"cache_write", "quantize"};
   if (auto problem = problem_of(profile.fused, "fused", {})) return problem;
   if (auto problem = problem_of(profile.fused_results, "fused_results", added)) return problem;
-  return problem_of(profile.merged, "merged", added);
+  if (auto problem = problem_of(profile.merged, "merged", added)) return problem;
+  std::vector<std::string> launched;
+  for (const auto& [kind, kernels] : profile.launches) launched.push_back(kind);
+  return problem_of({launched}, "launches", added);
 }
 
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {

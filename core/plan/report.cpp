@@ -314,7 +314,7 @@ class ReportMaker {
     if (out->whole) values = shape.parts.evaluate(binding, &faults);
     for (const EvalFault fault : faults) out->whole = out->whole && fault == EvalFault::None;
     if (!out->whole) return out;
-    for (size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < shape.categories.size(); ++i)
       out->parts.push_back({shape.categories[i], static_cast<int64_t>(values[i])});
     for (const auto& [symbol, value] : binding.items())
       if (before.get(symbol) != value) out->bound.emplace_back(symbol, value);

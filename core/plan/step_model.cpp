@@ -521,6 +521,13 @@ std::shared_ptr<const StateShapes::Shape> StateShapes::make(int index, PlanCache
       parts.push_back(std::move(p.bytes));
       categories.push_back(static_cast<MemoryCategory>(c));
     }
+  // Optimizer states on the host follow, without a category: a plan checks whether their bytes are whole.
+  for (MemoryPart& p : built.host_memory) {
+    if (p.kind == PartKind::Other) continue;
+    key.add(int64_t{kStateCategories});
+    add_to(key, p.bytes);
+    parts.push_back(std::move(p.bytes));
+  }
   key.add(int64_t{-1});  // end of the parts
   for (const DerivedSymbol& d : built.derived) {
     key.add(int64_t{d.symbol.id()});

@@ -1,34 +1,28 @@
 #include "timing/layer_seconds.h"
 
-#include "graph/op_traits.h"
-#include "model/library.h"
 #include "performance/op_time.h"
 #include "plan/stage_boundary.h"
+#include "timing/host_launches.h"
 
 namespace shardscape {
+
+namespace {
+
+void add_op(const OpTime& time, PartSeconds& part) {
+  part.seconds += time.seconds;
+  part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
+  part.categories[static_cast<size_t>(time.waits)] += time.exposed;
+  part.communication += time.communication;
+  part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
+}
+
+}  // namespace
 
 double OverlapSlowdown::factor(TimeCategory category) const {
   if (category == TimeCategory::ExpertComm) return exchanges;
   return category == TimeCategory::MatrixProducts || category == TimeCategory::Attention
              ? gemms
              : 1;  // does not slow down with fewer processors
-}
-
-double slower_share(const Machine& machine, int64_t taken) {
-  const int64_t all = machine.accelerator->processors;
-  return all <= taken ? 0 : static_cast<double>(taken) / static_cast<double>(all - taken);
-}
-
-Part part_of(const Structure& structure, const Segment& segment, OpId op) {
-  if (op < segment.backward_begin) return Part::Forward;
-  if (op < segment.replay_end) return Part::Replay;
-  return structure.split_backward && segment.op(op).deferrable ? Part::Weight : Part::Backward;
-}
-
-double host_launches(const Report& report, const Op& op) {
-  const KernelProfile* profile = ModelLibrary::instance().profile(report.design.workload.profile);
-  const KernelRule* rule = profile ? profile->rule(std::string(template_name(op.kind))) : nullptr;
-  return rule ? static_cast<double>(rule->launches) : 1;
 }
 
 LayerTable::LayerTable(const Report& report, const Machine& machine)
@@ -62,14 +56,20 @@ const Boundary& LayerTable::boundary() {
   return *boundary_;
 }
 
-ConcurrentPart LayerTable::concurrent(int index, LayerClass of, Part part) const {
+std::vector<OpId> LayerTable::ops_of(int index, LayerClass of, Part part) const {
   const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
-  std::vector<OpId> ops;
+  std::vector<OpId> out;
   for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id)
     if (runs(segment.op(id), of.checkpoint_policy) &&
         part_of(report_->graph().structure, segment, id) == part)
-      ops.push_back(id);
-  return schedule_concurrent(segment, ops_.ops[static_cast<size_t>(index)], ops, 1 + exchanges_slow_);
+      out.push_back(id);
+  return out;
+}
+
+ConcurrentPart LayerTable::concurrent(int index, LayerClass of, Part part) const {
+  return schedule_concurrent(report_->graph().segments[static_cast<size_t>(index)],
+                             ops_.ops[static_cast<size_t>(index)], ops_of(index, of, part),
+                             1 + exchanges_slow_);
 }
 
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {
@@ -79,24 +79,22 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   if (!fresh) return out;
   const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
   const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
-  for (size_t id = 0; id < times.size(); ++id) {
-    if (!runs(segment.ops[id], of.checkpoint_policy)) continue;
-    const OpTime& time = times[id];
-    PartSeconds& part = out.parts[static_cast<size_t>(
-        part_of(report_->graph().structure, segment, static_cast<OpId>(id)))];
-    part.seconds += time.seconds;
-    if (time.seconds > 0) part.host += launch_ * host_launches(*report_, segment.ops[id]);
-    part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
-    part.categories[static_cast<size_t>(time.waits)] += time.exposed;
-    part.communication += time.communication;
-    part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
-  }
-  for (size_t p = 0; p < std::size(out.parts) && has_concurrent_blocks(segment); ++p) {
-    const ConcurrentPart placed = concurrent(index, of, static_cast<Part>(p));
+  for (size_t p = 0; p < std::size(out.parts); ++p) {
+    const std::vector<OpId> ops = ops_of(index, of, static_cast<Part>(p));
     PartSeconds& part = out.parts[p];
-    part.seconds = placed.seconds;
-    part.hidden = placed.hidden;
-    part.categories = placed.categories;
+    for (const OpId id : ops) add_op(times[static_cast<size_t>(id)], part);
+    part.phases = expert_phases(segment, times, ops, static_cast<Part>(p));
+    if (has_concurrent_blocks(segment)) {
+      const ConcurrentPart placed = concurrent(index, of, static_cast<Part>(p));
+      part.seconds = placed.seconds;
+      part.hidden = placed.hidden;
+      part.categories = placed.categories;
+    }
+    const HostTime host = host_time(*report_, segment, times, ops, launch_);
+    part.launches = host.seconds;
+    part.host_waits = host.reads_routing;
+    part.seconds += host.stall;
+    part.categories[static_cast<size_t>(TimeCategory::Host)] += host.stall;
   }
   if (of.offloaded)
     for (const SavedStorage& s : saved_by(segment, of.checkpoint_policy))

@@ -2,11 +2,13 @@
 // replay, backward and, in a split backward, weight gradients.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "timing/concurrent_ops.h"
+#include "timing/expert_phases.h"
 #include "timing/op_seconds.h"
 
 namespace shardscape {
@@ -16,9 +18,12 @@ struct PartSeconds {
   CategorySeconds categories{};  // add up to seconds
   double communication = 0;      // seconds of collectives, hidden or not
   double hidden = 0;             // of collectives of concurrent blocks: seconds that compute hides
-  double host = 0;               // seconds that the host needs to launch the part
+  double launches = 0;           // seconds that the host needs to launch the part
+  bool host_waits = false;       // the host reads the routing during the part: it is busy until the part ends
+  double host() const { return host_waits ? std::max(launches, seconds) : launches; }
   // Share of the links that the collectives take, times their seconds.
   LinkShare links{};
+  ExpertPhases phases{};
 };
 
 struct LayerSeconds {
@@ -34,17 +39,6 @@ struct Boundary {
   MeshAxes gathered;
   double image_bytes = 0;  // of the message of a tower on a stage of its own
 };
-
-// How much longer GEMMs and attention take while communication kernels occupy `taken` processors, as a share
-// of their seconds: taken / (all - taken). 0: as long.
-double slower_share(const Machine& machine, int64_t taken);
-
-// Kernels that the host launches for an op, by the rule of the design's kernel profile
-// (KernelRule::launches).
-double host_launches(const Report& report, const Op& op);
-
-// The part of a layer in which an op runs.
-Part part_of(const Structure& structure, const Segment& segment, OpId op);
 
 // Entries are made on first use, one per segment and layer class.
 class LayerTable {
@@ -62,6 +56,9 @@ class LayerTable {
   size_t bytes() const { return sizeof *this + layers_.size() * (sizeof(LayerSeconds) + 64); }
 
  private:
+  // The ops of a part, in the order of the segment.
+  std::vector<OpId> ops_of(int segment, LayerClass of, Part part) const;
+
   std::shared_ptr<const LayerTable> made_;
   const Report* report_ = nullptr;
   OpSeconds ops_;

@@ -7,7 +7,7 @@
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
 #include "plan/rank_mesh.h"
-#include "timing/layer_seconds.h"
+#include "timing/host_launches.h"
 
 namespace shardscape {
 namespace {
@@ -68,7 +68,7 @@ std::optional<OpBound> op_bound(const Report& report, const Simulation& simulati
   out.work = kernel_work(segment, *kernel, binding);
   out.peak = peak_flops(*machine.accelerator, op.compute);
   out.bandwidth = machine.accelerator->memory_gbps * 1e9;
-  out.launch = launch_seconds(machine) * host_launches(report, op);
+  out.launch = launch_seconds(machine) * static_cast<double>(launched_kernels(report, segment, id));
   const double computed = out.peak > 0 ? out.work.flops / out.peak : 0,
                moved = out.bandwidth > 0 ? out.work.bytes / out.bandwidth : 0;
   if (time.exposed > time.seconds / 2)

@@ -18,6 +18,7 @@
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "timing/compiled_ops.h"
+#include "timing/expert_phases.h"
 #include "timing/op_bound.h"
 
 namespace shardscape {
@@ -64,6 +65,7 @@ class Timer {
       }
       if (!graph.structure.trains()) hide_shared_experts(segment, compiled_->segments[i], times);
       if (graph.structure.ep_local) hide_shorter_exchange(segment, compiled_->segments[i], times);
+      if (overlaps_shared_experts(report_.design)) overlap_shared_experts(report_, machine_, segment, times);
       if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel)
         overlap(compiled_->segments[i], times);
     }

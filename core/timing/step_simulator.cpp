@@ -140,9 +140,9 @@ NodeId StepSimulator::compute(Timeline& timeline, int stage, const Action& actio
 }
 
 // The expert exchanges of one action overlap with the computation of the other (DeepSeek-AI, arXiv
-// 2412.19437, section 3.2.1). Together they take the larger of all computation and all exchanges. Exchange
-// kernels occupy processors (section 3.2.2: 20 of 132), so matrix products and attention are slower while
-// they run.
+// 2412.19437, section 3.2.1), in the order of paired_passes.h. Exchange kernels occupy processors (section
+// 3.2.2: 20 of 132), so matrix products and attention are slower while they run. The time that the pair takes
+// longer than its computation is exposed.
 void StepSimulator::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
   double exchanged = 0, hidden = 0;
@@ -158,7 +158,50 @@ void StepSimulator::overlap(int stage, const Action& forward, const Action& back
   of.overlap.gemms = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
   const double slowed_compute = computed.seconds + (of.overlap.gemms - 1) * gemms_and_attention(computed);
   // Compute that hides exchanges inside of its own layer hides no others meanwhile.
-  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, exchanged + hidden - slowed_compute) / exchanged : 1;
+  const double pair = hidden > 0 ? exchanged + hidden
+                                 : paired_seconds(paired_layers(of, forward), paired_layers(of, backward));
+  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, pair - slowed_compute) / exchanged : 1;
+}
+
+// The layers of an action with the slowdown of the stage's pair. The replay of a layer runs with its second
+// backward phase; waits for the host are spread over the first phase.
+std::vector<PairedLayer> StepSimulator::paired_layers(const Stage& stage, const Action& action) const {
+  std::vector<PairedLayer> out;
+  std::vector<size_t> instances;
+  for (const Event& event : stage.timed.program.pass(action)) {
+    if (event.kind != EventKind::Run) continue;
+    auto at = std::find(instances.begin(), instances.end(), event.instance);
+    if (at == instances.end()) {
+      at = instances.insert(at, event.instance);
+      out.emplace_back();
+    }
+    PairedLayer& layer = out[static_cast<size_t>(at - instances.begin())];
+    const PartSeconds& part = stage.seconds(event);
+    const ExpertPhases& phases = part.phases;
+    const auto slowed = [&](size_t phase) {
+      return phases.compute[phase] + (stage.overlap.gemms - 1) * phases.gemms[phase];
+    };
+    layer.before += part.categories[static_cast<size_t>(TimeCategory::Host)];
+    switch (event.part) {
+      case Part::Weight:
+        layer.expert_weights += slowed(1);
+        layer.other_weights += slowed(2);
+        break;
+      case Part::Replay:
+        for (const size_t phase : {0, 1, 2}) layer.after += slowed(phase);
+        layer.first += phases.exchange[0] + phases.exchange[1];
+        break;
+      case Part::Forward:
+      case Part::Backward:
+        layer.before += slowed(0);
+        layer.experts += slowed(1);
+        layer.after += slowed(2);
+        layer.first += phases.exchange[0];
+        layer.second += phases.exchange[1];
+        break;
+    }
+  }
+  return out;
 }
 
 // Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
@@ -196,9 +239,9 @@ ActionDuration StepSimulator::action_duration(int stage, const Action& action) {
                                              action.overlapped ? of.overlap : OverlapSlowdown{});
     out.seconds += part.seconds;
     out.exposed += communication(part.categories);
-    if (part.host > 0) {
+    if (part.host() > 0) {
       out.behind_launch = std::max(out.behind_launch, out.host) + part.seconds;
-      out.host += part.host;
+      out.host += part.host();
       out.behind_launch = std::max(out.behind_launch, out.host);
     } else {
       out.behind_launch += part.seconds;

@@ -6,6 +6,7 @@
 #include "pipeline/schedule.h"
 #include "plan/stage_program.h"
 #include "timing/layer_seconds.h"
+#include "timing/paired_passes.h"
 #include "timing/schedule_simulation.h"
 #include "timing/steady_state/action_transfer.h"
 #include "timing/sync_simulator.h"
@@ -107,6 +108,7 @@ class StepSimulator final : public ScheduleWork {
   // The seconds of a part of a layer under this slowdown.
   const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
+  std::vector<PairedLayer> paired_layers(const Stage& stage, const Action& action) const;
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
 

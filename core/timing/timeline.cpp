@@ -27,9 +27,9 @@ NodeId Timeline::append(const Node& of, double seconds, const NodeId* after, siz
   for (size_t i = 0; i < count && node.stream == StreamKind::Compute; ++i)
     if (after[i] != kNoNode && this->node(after[i]).peer >= 0)
       launched = std::max(launched, end_of(after[i]));
-  if (node.parts && node.parts->host > 0) {
+  if (node.parts && node.parts->host() > 0) {
     const double ready = std::max(node.begin, launched);
-    launched += node.parts->host;
+    launched += node.parts->host();
     node.end = std::max(ready + seconds, launched);
   }
   if (waits_) {
@@ -249,7 +249,7 @@ void Timeline::make_categories(Simulation& out) {
     free[s] = n.end;
     if (n.parts) {
       for (size_t c = 0; c < stage.seconds.size(); ++c) stage.seconds[c] += n.parts->categories[c];
-      if (n.parts->host > 0)
+      if (n.parts->host() > 0)
         stage.seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
       stage.communication += n.parts->communication;
     } else {
@@ -288,7 +288,7 @@ void Timeline::make_critical(Simulation& out) const {
     if (n.parts) {
       for (size_t c = 0; c < out.critical_seconds.size(); ++c)
         out.critical_seconds[c] += n.parts->categories[c];
-      if (n.parts->host > 0)
+      if (n.parts->host() > 0)
         out.critical_seconds[static_cast<size_t>(TimeCategory::Host)] += n.end - n.begin - n.parts->seconds;
     } else {
       out.critical_seconds[static_cast<size_t>(n.category)] += n.end - n.begin;

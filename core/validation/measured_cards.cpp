@@ -93,6 +93,8 @@ void apply_case(MeasuredRow& row, const std::string& column, const std::string& 
     set_or_unmap(row, "dispatcher", cfg.find("HybridEP") != std::string::npos ? "flex" : "alltoall");
     set_or_unmap(row, "ep_comm_overlap", overlap ? "true" : "false");
   }
+  if (cfg.find("moe_router+moe_preprocess") != std::string::npos) set_or_unmap(row, "cuda_graphs", "router");
+  if (cfg.find("CUDA graphs off") != std::string::npos) set_or_unmap(row, "cuda_graphs", "none");
   if (column.starts_with("recompute") && text != "none" && !text.starts_with("[]")) {
     set_or_unmap(row, "recompute", "selective");
     set_or_unmap(row, "recompute_modules", text.substr(0, text.find(" (OOM")));

@@ -139,6 +139,8 @@ void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out) {
     layout(m);
     overlaps(m);
     precision(m, accelerator);
+    const auto graphs = row.find("cuda_graph");  // false or a text
+    if (graphs != row.end() && *graphs == "per layer") m.set("cuda_graphs", "layer");
     m.set("clip_grad_norm", "true");
     m.set("accelerator", accelerator);
     m.set("profile", profile_of_round(m.text("round")));

@@ -171,6 +171,25 @@ std::string overlapped_experts(const Design& d) {
   return when(!schedule_traits(schedule_of(d.parallel)).overlaps_passes,
               "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap overlap a forward with a backward");
 }
+std::string overlapped_shared_experts(const Design& d) {
+  if (std::string none = shared_experts(d); !none.empty()) return none;
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  if (schedule_traits(schedule_of(d.parallel)).overlaps_passes)
+    return "overlapped forwards and backwards hide the exchanges of experts";
+  return when(d.parallel.dispatcher != Dispatcher::AllToAll && d.parallel.dispatcher != Dispatcher::Flex,
+              "only the dispatchers alltoall and flex run shared experts concurrently");
+}
+std::string graphs(const Design& d) {
+  switch (d.workload.cuda_graphs) {
+    case CudaGraphs::Attention: return lacks(d, uses_axis(d, Axis::Heads), "attention");
+    case CudaGraphs::Router: return experts(d);
+    case CudaGraphs::None:
+    case CudaGraphs::AttentionRouter:
+    case CudaGraphs::Layer:
+    case CudaGraphs::Iteration: return "";
+  }
+  return "";
+}
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
   if (d.parallel.tp == 1) return "there are no tensor-parallel ranks that could share a message (tp = 1)";
@@ -354,6 +373,10 @@ constexpr Rule kRules[] = {
     {"ep_comm_overlap", paired_exchanges, true,
      "ep of at least 2 under 1f1b, with virtual stages where pp is more than 1, and ddp-flat or "
      "distributed-optimizer"},
+    {"shared_expert_overlap", overlapped_shared_experts, true,
+     "a model with shared experts, ep of at least 2 and the dispatcher alltoall or flex, without overlapped "
+     "passes"},
+    {"cuda_graphs", graphs, true, "a model with the captured module"},
     {"dispatch_dtype", no_ep, true, "ep of at least 2"},
     {"capacity_factor", experts},
     {"pad_to_capacity", experts},

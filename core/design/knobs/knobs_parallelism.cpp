@@ -167,6 +167,10 @@ void add_replicas_and_experts(TableWriter& table) {
              "For 1F1B: a forward and a backward of different microbatches run concurrently. Each hides the "
              "expert exchanges of the other (Megatron's overlap-moe-expert-parallel-comm). Several stages "
              "also need virtual stages. One more microbatch is in flight.");
+  table.flag(member<parallel, &P::shared_expert_overlap>(), "shared_expert_overlap", "Overlap shared experts",
+             "Shared experts run on a stream of their own: their first GEMM and activation while tokens are "
+             "sent to the routed experts, their second GEMM while the results return (Megatron's "
+             "moe-shared-expert-overlap). Changes only the step time.");
 }
 
 void add_sync_policy(TableWriter& table) {

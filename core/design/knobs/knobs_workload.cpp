@@ -50,6 +50,14 @@ inline constexpr Named<ActivationCache> kActivationCaches[] = {
     {ActivationCache::Same, "same", "As computed"},
     {ActivationCache::FP8, "fp8", "FP8 and E5M6 (DeepSeek-V3)"}};
 static_assert(names_all(kActivationCaches));
+inline constexpr Named<CudaGraphs> kCudaGraphs[] = {
+    {CudaGraphs::None, "none", "None"},
+    {CudaGraphs::Attention, "attention", "Attention"},
+    {CudaGraphs::Router, "router", "Router"},
+    {CudaGraphs::AttentionRouter, "attention-router", "Attention and router"},
+    {CudaGraphs::Layer, "layer", "Whole layers"},
+    {CudaGraphs::Iteration, "iteration", "Whole iteration"}};
+static_assert(names_all(kCudaGraphs));
 inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
                                                   {Recompute::Selective, "selective", "Selective (modules)"},
                                                   {Recompute::Full, "full", "Full"}};
@@ -297,6 +305,14 @@ void add_logits_and_slots(TableWriter& table) {
              "gradient per shape of weights. Off (Megatron's --no-gradient-accumulation-fusion): every "
              "backward allocates the gradient in the data type and then adds it to the buffer. Changes only "
              "memory, and only with the kernel profiles of Megatron-LM and of Transformer Engine.");
+  table.choice(
+      named<workload, &W::cuda_graphs, kCudaGraphs>(), "cuda_graphs", "CUDA graphs", choices_of(kCudaGraphs),
+      "Kernels that the host replays as CUDA graphs instead of launching one by one (Megatron-core's "
+      "--cuda-graph-impl and --cuda-graph-scope). attention: attention with its norm. router: router, top-k "
+      "and shared experts (moe_router, moe_preprocess). layer: whole layers. iteration: all forwards and "
+      "backwards of a step (full_iteration). A replay costs one launch. layer and iteration need experts "
+      "whose numbers of tokens the host does not read: pad_to_capacity, or the dispatcher flex. Changes only "
+      "the step time, and only if the time of a launch on the host is known.");
   table.number(
       member<workload, &W::cublas_workspace>(), "cublas_workspace", "cuBLAS workspace", "", "MiB", 0,
       kMaxWorkspace,

@@ -95,6 +95,7 @@ class MegatronReader {
     precision();
     recompute();
     kernels();
+    graphs();
     for (const auto& [argument, text] : arguments_)
       if (!used_.contains(argument) && !has_no_effect(argument))
         unmapped(argument, "a design has no counterpart");
@@ -366,6 +367,32 @@ class MegatronReader {
     if (arguments_.contains("--recompute-num-layers"))
       set("recompute_num_layers", number("--recompute-num-layers", 1), "--recompute-num-layers");
     turn_on("distribute_saved_activations", "--distribute-saved-activations");
+  }
+
+  // Modules of Megatron-core that --cuda-graph-scope names, joined by commas or spaces. Older versions say
+  // full for whole layers.
+  void graphs() {
+    if (on("--moe-shared-expert-overlap"))
+      set("shared_expert_overlap", "true", "--moe-shared-expert-overlap");
+    const std::string engine = text("--cuda-graph-impl").value_or("none");
+    std::string scope = text("--cuda-graph-scope").value_or("full");
+    if (engine == "none") return;
+    if (engine == "full_iteration") scope = "full_iteration";
+    std::replace(scope.begin(), scope.end(), ' ', ',');
+    static const std::map<std::string, const char*> kScopes{
+        {"full", "layer"},
+        {"attn,mlp", "layer"},
+        {"mlp,attn", "layer"},
+        {"attn", "attention"},
+        {"moe_router", "router"},
+        {"moe_router,moe_preprocess", "router"},
+        {"attn,moe_router", "attention-router"},
+        {"attn,moe_router,moe_preprocess", "attention-router"},
+        {"full_iteration", "iteration"}};
+    const auto known = kScopes.find(scope);
+    if (known == kScopes.end())
+      return unmapped("--cuda-graph-scope", "graphs of the modules \"" + scope + "\" have no setting");
+    set("cuda_graphs", known->second, "--cuda-graph-scope");
   }
 
   void kernels() {

@@ -438,6 +438,23 @@ void check_capacity(Checks& checks) {
       {set_to("capacity_factor", std::string("1")), set_to("pad_to_capacity", std::string("false"))});
 }
 
+// A captured kernel has fixed sizes. Without padding, the host reads the numbers of tokens of each expert
+// from the device before it launches the exchange and the GEMMs (Megatron-core, token_dispatcher.py).
+// HybridEP, the backend of flex, keeps them on the device.
+void check_captured_experts(Checks& checks) {
+  const Design& d = checks.design;
+  const WorkloadSpec& w = d.workload;
+  const bool whole = w.cuda_graphs == CudaGraphs::Layer || w.cuda_graphs == CudaGraphs::Iteration;
+  if (!trains(d) || !whole || d.parallel.dispatcher == Dispatcher::Flex ||
+      (w.pad_to_capacity && w.capacity_factor > 0))
+    return;
+  checks.error(ProblemCode::PaddingWithoutCapacity, "cuda_graphs",
+               "CUDA graphs of whole layers need experts that are padded to a capacity, because the host "
+               "must not read the numbers of tokens",
+               "pad_to_capacity with a capacity factor above 0, the dispatcher flex, or attention-router",
+               {set_to("cuda_graphs", std::string("attention-router"))});
+}
+
 void check_kernels(Checks& checks) {
   const KernelProfile* profile = ModelLibrary::instance().profile(checks.design.workload.profile);
   if (!profile || profile->rule("dispatch")) return;
@@ -464,6 +481,7 @@ void check_experts(Checks& checks) {
   check_shared_tp(checks);
   check_nodes(checks);
   check_capacity(checks);
+  check_captured_experts(checks);
   check_kernels(checks);
 }
 

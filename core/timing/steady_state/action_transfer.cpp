@@ -54,9 +54,9 @@ ActionTransfer::ActionTransfer(const SimulatedAction& action) : ActionTransfer()
       first_layer[Message] = kNever;
       before_first_layer = false;
     }
-    if (n.parts && n.parts->host > 0) {
+    if (n.parts && n.parts->host() > 0) {
       raise(begin, launched);
-      launched = later_by(launched, n.parts->host);
+      launched = later_by(launched, n.parts->host());
       begin = later_by(begin, takes);
       raise(begin, launched);
       stream = begin;

@@ -105,6 +105,12 @@ void add_layouts(Designs& add) {
     p.ep = 16;
     p.dispatcher = Dispatcher::Flex;
   });
+  add("deepseek-moe-16b", 1, 1, 16, [](ParallelSpec& p, WorkloadSpec& w, Design& d) {
+    p.ep = 8;
+    w.profile = "megatron-core-te";
+    w.seq = 256;
+    d.model.layers = 4;
+  });
   add("deepseek-moe-16b", 1, 1, 16, [](ParallelSpec&, WorkloadSpec&, Design& d) {
     d.model.shared_ffn = 2816;
     d.model.layer_pattern = "dense, own*";

@@ -244,6 +244,16 @@ class GraphTemplateTest : public QObject {
                             << QByteArray()
                             << QStringList{QString("profiles/a.json:2: \"slowdown\" is ") + factor +
                                            "; accepted: a number from 1 to 10"};
+    QTest::newRow("launches")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"launches\": {\"rope\": [1, -2]}}")
+        << QByteArray()
+        << QStringList{
+               "profiles/a.json:2: \"launches\" of rope is [1,-2]; accepted: two numbers of kernels from "
+               "0 to 1,000: forward, backward"};
+    QTest::newRow("launches of no kind")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"launches\": {\"rotate\": [1, 1]}}")
+        << QByteArray()
+        << QStringList{"profiles/a.json:2: \"launches\" of a names \"rotate\", which has no rule"};
     QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray()
                                         << QStringList{"profiles/a.json:1:1: \"ops\" is missing"};
     QTest::newRow("reduce")

@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "memory/estimate.h"
@@ -31,7 +32,44 @@ class ExpertTimeTest : public QObject {
   void lastBiasOfExperts();
   void decodeReadsReachedExperts();
   void sharedExpertsRunNextToRoutedOnes();
+  void sharedExpertsHideExchanges_data();
+  void sharedExpertsHideExchanges();
 };
+
+// Training: shared experts hide as much of the exchanges as both take, and with processors taken by the
+// exchanges they are slower.
+void ExpertTimeTest::sharedExpertsHideExchanges_data() {
+  QTest::addColumn<Dispatcher>("dispatcher");
+  QTest::newRow("alltoall") << Dispatcher::AllToAll;
+  QTest::newRow("flex") << Dispatcher::Flex;
+}
+
+void ExpertTimeTest::sharedExpertsHideExchanges() {
+  QFETCH(Dispatcher, dispatcher);
+  Design d = preset_design("deepseek-moe-16b", 1, 1, 16);
+  d.model.layers = 4;
+  d.workload.seq = 2048;
+  d.workload.batch = 32;
+  d.parallel.ep = 16;
+  d.parallel.dispatcher = dispatcher;
+  const auto stage = [&](bool overlap, int64_t processors) {
+    d.parallel.shared_expert_overlap = overlap;
+    d.parallel.dispatch_sms = processors;
+    return simulate(*make_report(d))->stages[0];
+  };
+  const StageTimes alone = stage(false, 20), free = stage(true, 0), taken = stage(true, 20);
+  const auto total = [](const StageTimes& times) {
+    return std::accumulate(times.seconds.begin(), times.seconds.end(), 0.0);
+  };
+  const double hidden = seconds_in(alone, TimeCategory::ExpertComm) -
+                        seconds_in(free, TimeCategory::ExpertComm);
+  QVERIFY(hidden > 0);
+  QVERIFY(std::abs(total(alone) - total(free) - hidden) < 1e-9 * total(alone));
+  QVERIFY(std::abs(seconds_in(alone, TimeCategory::MatrixProducts) -
+                   seconds_in(free, TimeCategory::MatrixProducts)) < 1e-9 * total(alone));
+  QVERIFY(seconds_in(taken, TimeCategory::MatrixProducts) > seconds_in(free, TimeCategory::MatrixProducts));
+  QVERIFY(total(taken) > (1 - 1e-9) * total(free) && total(taken) < total(alone));
+}
 
 // If a rank has several experts, a kernel packs their slots: after the dispatch, before the combine, and at
 // the same places of the backward.

@@ -145,6 +145,11 @@ void MeasuredNvidiaTest::cardsAndSweepsBecomeDesigns() {
   const MeasuredRow& failed = modules.rows.at(2);
   QVERIFY2(failed.unmapped.empty(), failed.unmapped.c_str());
   QVERIFY(modules.rows[0].ran == true && failed.ran == false && !failed.seconds);
+  const MeasuredSet graphs = read(
+      sweep(R"("cfg": "BF16 ep16 flex HybridEP TE graphs moe_router+moe_preprocess",
+            "columns": ["case", "step s"], "rows": [["overlap off", 24.7]])"),
+      "sweeps");
+  QCOMPARE(graphs.rows.at(0).design.workload.cuda_graphs, CudaGraphs::Router);
   const MeasuredSet unknown = read(
       sweep(R"("model": "Moonlight 16B", "cfg": "", "columns": ["case", "step s"], "rows": [["a", 1]])"),
       "sweeps");

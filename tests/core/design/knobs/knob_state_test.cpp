@@ -146,6 +146,15 @@ void KnobStateTest::reasons_data() {
   row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype",
       "without expert parallelism (ep = 1), no tokens are sent");
   row("dispatch type with ep", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}}, "dispatch_dtype", "");
+  row("overlapped shared experts", "deepseek-moe-16b", {{"dp", "4"}, {"ep", "4"}}, "shared_expert_overlap",
+      "");
+  row("overlapped shared experts without any", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}},
+      "shared_expert_overlap", "the mixtral architecture has no shared experts");
+  row("overlapped shared experts, all-gather", "deepseek-moe-16b",
+      {{"dp", "4"}, {"ep", "4"}, {"dispatcher", "allgather"}}, "shared_expert_overlap",
+      "only the dispatchers alltoall and flex run shared experts concurrently");
+  row("graphs of a router without experts", "llama3-8b", {{"cuda_graphs", "router"}}, "cuda_graphs",
+      "the llama architecture has no experts");
   row("saved activations", "llama3-8b", {}, "activation_cache", "");
   row("saved activations, full recompute", "llama3-8b", {{"recompute", "full"}}, "activation_cache",
       "full recompute saves only the inputs of layers");

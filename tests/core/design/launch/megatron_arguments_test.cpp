@@ -88,6 +88,13 @@ class MegatronArgumentsTest : public QObject {
       QTest::addRow("%s %s by %s", id, text, qPrintable(arguments.join(' ')))
           << arguments << QByteArray(id) << QByteArray(text);
     };
+    row("shared_expert_overlap", "true", {"--moe-shared-expert-overlap", "true"});
+    row("cuda_graphs", "none", {"--cuda-graph-scope", "attn"});
+    row("cuda_graphs", "attention",
+        {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn"});
+    row("cuda_graphs", "attention-router",
+        {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn moe_router moe_preprocess"});
+    row("cuda_graphs", "iteration", {"--cuda-graph-impl", "local", "--cuda-graph-scope", "full_iteration"});
     row("virtual_stages", "8",
         {"--pipeline-model-parallel-size", "2", "--num-layers-per-virtual-pipeline-stage", "2"});
     row("microbatch_group", "4",
