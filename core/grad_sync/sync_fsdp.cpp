@@ -1,6 +1,7 @@
 // FSDP. Version 1 (torch 1.13 distributed/fsdp): the parameters of a unit form one flat parameter, padded to
 // the group size. Version 2 (fully_shard): every parameter is cut along its first dimension into equal
-// pieces, the last pieces are padded, and the pieces of a unit are gathered and scattered together.
+// pieces, the last pieces are padded, and the pieces of a unit are gathered and scattered together. Frozen
+// parameters form units of their own, as fsdp_auto_wrap_policy of PEFT wraps trained ones on their own.
 #include <algorithm>
 
 #include "grad_sync/sync_rules.h"
@@ -12,6 +13,7 @@ namespace {
 struct Unit {
   std::string name;
   std::vector<int> params;
+  bool frozen = false;
 };
 
 // The root unit, which holds the parameters outside of other units, then the other units in order of use.
@@ -19,8 +21,10 @@ std::vector<Unit> units_of(const SyncScope& scope) {
   std::vector<Unit> out;
   for (const int p : scope.params) {
     const std::string& name = scope.param(p).unit;
-    auto it = std::find_if(out.begin(), out.end(), [&](const Unit& u) { return u.name == name; });
-    if (it == out.end()) it = out.insert(name.empty() ? out.begin() : out.end(), {name, {}});
+    const bool frozen = scope.param(p).frozen;
+    auto it = std::find_if(out.begin(), out.end(),
+                           [&](const Unit& u) { return u.name == name && u.frozen == frozen; });
+    if (it == out.end()) it = out.insert(name.empty() ? out.begin() : out.end(), {name, {}, frozen});
     it->params.push_back(p);
   }
   return out;
@@ -39,7 +43,8 @@ class FsdpPlan {
       if (!unit.name.empty()) reduce(unit);
     }
     // The backward of the root ends last, wherever its parameters were used.
-    if (!units_.empty() && units_.front().name.empty()) reduce(units_.front());
+    for (const Unit& unit : units_)
+      if (unit.name.empty()) reduce(unit);
   }
 
  private:
@@ -86,6 +91,7 @@ class FsdpPlan {
   }
 
   void reduce(const Unit& unit) {
+    if (unit.frozen) return;
     SyncAction a = carry(
         unit,
         scope_.action(Phase::Backward, sharded_ ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,

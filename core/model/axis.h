@@ -167,7 +167,10 @@ bool is_optional_axis(Axis axis);
 // (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes). E5M6 is a type of saved activations only: 12 bits, and a
 // float32 scale per 128 elements (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale).
 // Int8Block is a type of optimizer moments only: a byte, and a float32 scale per 256 elements (Dettmers et
-// al., arXiv 2110.02861; blocks of 256 since bitsandbytes 0.44).
+// al., arXiv 2110.02861; blocks of 256 since bitsandbytes 0.44). NF4 and NF4Double are types of frozen
+// weights only (QLoRA, Dettmers et al., arXiv 2305.14314, sections 3 and 4; bitsandbytes functional.py,
+// quantize_4bit): half a byte, and a float32 scale per 64 elements, or with double quantization a byte of
+// scale per 64 elements and a float32 scale per 256 of these bytes.
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -186,9 +189,11 @@ enum class DType : uint8_t {
   Int4G128,
   FP8Entry,
   E5M6,
-  Int8Block
+  Int8Block,
+  NF4,
+  NF4Double
 };
-inline constexpr int kDTypeCount = static_cast<int>(DType::Int8Block) + 1;
+inline constexpr int kDTypeCount = static_cast<int>(DType::NF4Double) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);
