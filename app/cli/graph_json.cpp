@@ -17,6 +17,7 @@ const char* role_name(TensorRole role) {
     case TensorRole::Constant: return "constant";
     case TensorRole::Statistic: return "statistic";
     case TensorRole::Cache: return "cache";
+    case TensorRole::Dequantized: return "dequantized";
   }
   return "";
 }

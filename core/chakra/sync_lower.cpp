@@ -150,7 +150,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     std::vector<uint32_t>& ops = ops_[u].reductions;
-    if (ops.empty()) {
+    if (ops.empty() && !unit.frozen) {
       const Expr width(dtype_bytes(graph_.structure.grad_dtype));
       for (const GradReduction& r : unit.inner)
         if (const uint32_t op = add_reduction(r, root_name(unit)); op != 0) ops.push_back(op);
@@ -221,7 +221,8 @@ std::string SyncLowering::root_name(const SyncUnit& unit) const {
 }
 
 std::string SyncLowering::unit_suffix(const SyncUnit& unit) const {
-  return unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.axes);
+  return std::string(unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.axes)) +
+         (unit.frozen ? ".frozen" : "");
 }
 
 // bytes: an all-gather's own shard; the whole local buffer of other collectives.

@@ -119,4 +119,21 @@ bool apply_preset(Design& design, const std::string& id) {
   return true;
 }
 
+bool runs_fp8_attention(const Design& design) {
+  const ContextMode context = design.parallel.context;
+  const bool ring = design.parallel.cp > 1 && context != ContextMode::AllGather &&
+                    context != ContextMode::Ulysses;
+  return trains(design) && design.workload.fp8_attention &&
+         design.workload.compute == ComputePrecision::FP8 && !ring;
+}
+
+FrozenWeights frozen_weights(const Design& design) {
+  const WorkloadSpec& w = design.workload;
+  const SyncStrategy sync = design.parallel.sync;
+  const bool whole = !is_fsdp(sync) && sync != SyncStrategy::Zero3;
+  return trains(design) && w.lora_rank > 0 && w.compute == ComputePrecision::Storage && whole
+             ? w.frozen_dtype
+             : FrozenWeights::Same;
+}
+
 }  // namespace shardscape

@@ -31,7 +31,13 @@ enum class ComputePrecision : uint8_t { Storage, FP8, FP8Block, MXFP8, NVFP4, In
 enum class DispatchPrecision : uint8_t { Same, FP8 };
 // Types in which the forward saves tensors for the backward. Same: as the ops make them. FP8: inputs of
 // activation functions in FP8, outputs of attention in E5M6 (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
-enum class ActivationCache : uint8_t { Same, FP8 };
+// FP8Inputs: inputs of activation functions alone, in FP8 without scales (Megatron-core,
+// activation_func_fp8_input_store).
+enum class ActivationCache : uint8_t { Same, FP8, FP8Inputs };
+// Types of frozen weights next to adapters. Same: the data type, or the type of the GEMMs. The others: linear
+// layers in 4 bits, which every GEMM dequantizes first (QLoRA, Dettmers et al., arXiv 2305.14314). NF4Double:
+// with double quantization.
+enum class FrozenWeights : uint8_t { Same, NF4, NF4Double };
 
 // Parts of a training step that the host replays as CUDA graphs (Megatron-core, --cuda-graph-impl and
 // --cuda-graph-scope). Attention: attention with its norm and residual sum (scope attn). Router: the norm in
@@ -83,6 +89,13 @@ struct WorkloadSpec {
   // other parameters are frozen. 0: no adapters, and gradients train every parameter.
   int64_t lora_rank = 0;
   LoraModules lora_modules = kAttentionLora;
+  // lora_dropout: the input of every adapter goes through a dropout. lora_packed: matrices with the same
+  // input share one matrix A.
+  bool lora_dropout = false, lora_packed = false;
+  FrozenWeights frozen_dtype = FrozenWeights::Same;
+  // GEMMs of attention read queries, keys and values in FP8, and the backward reads these copies and the
+  // result in FP8 (Transformer Engine, fp8_dpa).
+  bool fp8_attention = false;
   int64_t vocab_multiple = 128;   // Vp = align(V, vocab_multiple·tp)
   std::string profile = "flash";  // kernel profile
   Recompute recompute = Recompute::None;
@@ -176,6 +189,12 @@ Design effective_design(const Design& design);
 std::string no_cached_tokens(const Design& design);
 // Whether the architecture of the design has a module for multi-token prediction.
 bool has_draft_module(const Design& design);
+// Whether attention runs in FP8: fp8_attention, and GEMMs in FP8 with a scale per tensor (Transformer
+// Engine's delayed and current scaling). Blocks that move round a ring stay in the data type.
+bool runs_fp8_attention(const Design& design);
+// WorkloadSpec::frozen_dtype where it has an effect, otherwise Same: with adapters, GEMMs in the data type,
+// and a gradient sync that keeps parameters whole.
+FrozenWeights frozen_weights(const Design& design);
 
 // The degrees of a design's mesh, and the only place that says by which numbers the design splits axes.
 // bind_symbols binds the symbols of the splits to the same numbers.

@@ -34,6 +34,7 @@ ExprProgram program_of(const Graph& graph, ModelStart first, bool last, bool has
   const Expr type(dtype_bytes(s.dtype));
   std::vector<Expr> all(graph.segments.size());  // reduced
   for (const SyncUnit& unit : sync.units) {
+    if (unit.frozen) continue;
     const int root = first.embedding ? 0 : first ? graph.head() + graph.tower_parts : graph.head();
     const int at = unit.segment >= 0 ? unit.segment : root;
     if (is_torch_fsdp(s.sync)) all[static_cast<size_t>(at)] += unit.shard * Expr(4);

@@ -2,7 +2,8 @@
 // the group size. Version 2 (fully_shard): every parameter is cut along its first dimension into equal
 // pieces, the last pieces are padded, and the pieces of a unit are gathered and scattered together.
 // Megatron-FSDP (core/distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py) has flat units, too; its
-// alignment of the flat buffer to whole rows is not modelled.
+// alignment of the flat buffer to whole rows is not modelled. Frozen parameters form units of their own, as
+// fsdp_auto_wrap_policy of PEFT wraps trained ones on their own.
 #include <algorithm>
 
 #include "grad_sync/sync_rules.h"
@@ -14,6 +15,7 @@ namespace {
 struct Unit {
   std::string name;
   std::vector<int> params;
+  bool frozen = false;
 };
 
 // The root unit, which holds the parameters outside of other units, then the other units in order of use.
@@ -21,8 +23,10 @@ std::vector<Unit> units_of(const SyncScope& scope) {
   std::vector<Unit> out;
   for (const int p : scope.params) {
     const std::string& name = scope.param(p).unit;
-    auto it = std::find_if(out.begin(), out.end(), [&](const Unit& u) { return u.name == name; });
-    if (it == out.end()) it = out.insert(name.empty() ? out.begin() : out.end(), {name, {}});
+    const bool frozen = scope.param(p).frozen;
+    auto it = std::find_if(out.begin(), out.end(),
+                           [&](const Unit& u) { return u.name == name && u.frozen == frozen; });
+    if (it == out.end()) it = out.insert(name.empty() ? out.begin() : out.end(), {name, {}, frozen});
     it->params.push_back(p);
   }
   return out;
@@ -41,7 +45,8 @@ class FsdpPlan {
       if (!unit.name.empty()) reduce(unit);
     }
     // The backward of the root ends last, wherever its parameters were used.
-    if (!units_.empty() && units_.front().name.empty()) reduce(units_.front());
+    for (const Unit& unit : units_)
+      if (unit.name.empty()) reduce(unit);
   }
 
  private:
@@ -88,6 +93,7 @@ class FsdpPlan {
   }
 
   void reduce(const Unit& unit) {
+    if (unit.frozen) return;
     SyncAction a = carry(
         unit,
         scope_.action(Phase::Backward, sharded_ ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,

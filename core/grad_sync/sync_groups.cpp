@@ -6,9 +6,11 @@
 
 namespace shardscape {
 
-ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
+namespace {
+
+ReplicaGroup group_over(const Structure& structure, const MeshAxes& copies) {
   ReplicaGroup group;
-  for (const MeshAxis axis : gradient.placement.partial) {
+  for (const MeshAxis axis : copies) {
     if (!is_replica_axis(axis)) continue;
     group.axes.push_back(axis);
     const std::optional<MeshAxis> shard = inner_part(axis, MeshAxis::DpRep);
@@ -23,21 +25,43 @@ ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
   return group;
 }
 
-std::vector<ReplicaGroup> replica_groups(const Graph& graph) {
+}  // namespace
+
+ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
+  return group_over(structure, gradient.placement.partial);
+}
+
+ReplicaGroup replica_group(const Structure& structure, const Segment& segment, const Param& param) {
+  return param.gradient >= 0 ? replica_group(structure, segment.tensor(param.gradient))
+                             : group_over(structure, param.copies);
+}
+
+bool is_sharded_frozen(const Structure& structure, const Segment& segment, const Param& param) {
+  return param.frozen && param.gradient < 0 && structure.trains() && shards_parameters(structure.sync) &&
+         segment.kind != SegmentKind::Tower;
+}
+
+namespace {
+
+std::vector<ReplicaGroup> groups_of(const Graph& graph, bool frozen) {
   std::vector<ReplicaGroup> out;
   if (!graph.structure.trains()) return out;
   for (const Segment& segment : graph.segments)
     for (const Param& p : segment.params) {
-      if (p.gradient < 0) continue;
-      ReplicaGroup group = replica_group(graph.structure, segment.tensor(p.gradient));
+      if (p.gradient < 0 && !(frozen && is_sharded_frozen(graph.structure, segment, p))) continue;
+      ReplicaGroup group = replica_group(graph.structure, segment, p);
       if (std::find(out.begin(), out.end(), group) == out.end()) out.push_back(std::move(group));
     }
   return out;
 }
 
+}  // namespace
+
+std::vector<ReplicaGroup> replica_groups(const Graph& graph) { return groups_of(graph, true); }
+
 int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure& structure,
-                        const Tensor& gradient) {
-  return static_cast<int>(std::find(groups.begin(), groups.end(), replica_group(structure, gradient)) -
+                        const Segment& segment, const Param& param) {
+  return static_cast<int>(std::find(groups.begin(), groups.end(), replica_group(structure, segment, param)) -
                           groups.begin());
 }
 
@@ -71,7 +95,7 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
   if (s.pp) dense.push_back(MeshAxis::Pp);
   const MeshAxes stages = dense;
   if (shards_states(s.sync))
-    for (const ReplicaGroup& group : replica_groups(graph)) add(group.shard);
+    for (const ReplicaGroup& group : groups_of(graph, false)) add(group.shard);
   const bool replicas = dense != stages;
   for (const Segment& segment : graph.segments)
     for (const Param& p : segment.params)

@@ -21,12 +21,18 @@ struct ReplicaGroup {
 };
 
 ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient);
+// The group over which the parameter is sharded: as its gradient is reduced, or of a frozen parameter as its
+// gradient would be reduced.
+ReplicaGroup replica_group(const Structure& structure, const Segment& segment, const Param& param);
+// Whether replicas shard a frozen parameter (PEFT and torchtune with fully_shard; DeepSpeed partitions all
+// parameters). Those of a tower are whole on every rank.
+bool is_sharded_frozen(const Structure& structure, const Segment& segment, const Param& param);
 // All replica groups of the graph in order of use, dense parameters first. Each has its own flat buffer,
 // units or buckets.
 std::vector<ReplicaGroup> replica_groups(const Graph& graph);
 // Index in `groups` of the group that reduces this gradient.
 int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure& structure,
-                        const Tensor& gradient);
+                        const Segment& segment, const Param& param);
 
 // Axes of the ranks that hold different reduced gradients, over which the gradient norm is summed: stages,
 // axes that shard parameters, and axes that shard gradients. Several sums where the expert mesh crosses the

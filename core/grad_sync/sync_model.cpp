@@ -45,6 +45,13 @@ bool needs_schedule(const Structure& s) {
   return is_fsdp(s.sync) && (s.stays_after_backward ? s.reshards : s.interleaved);
 }
 
+std::vector<StageParam> sharded_frozen(const Graph& graph, ModelStart first, bool last, bool has_layers) {
+  std::vector<StageParam> out = stage_params(graph, first, last, has_layers);
+  std::erase_if(
+      out, [&](const StageParam& p) { return !is_sharded_frozen(graph.structure, *p.segment, *p.param); });
+  return out;
+}
+
 class StageSyncBuilder {
  public:
   StageSyncBuilder(const Graph& graph, ModelStart first, bool last, bool has_layers)
@@ -55,8 +62,10 @@ class StageSyncBuilder {
         ends_(first.embedding != last),
         separate_roots_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(trained_params(graph, first, last, has_layers)),
+        frozen_(sharded_frozen(graph, first, last, has_layers)),
         segments_(stage_segments(graph, first, last, has_layers)) {
     sync_.strategy = s_.sync;
+    sync_.frozen_elements = elements_of(frozen_);
   }
 
   StageSync build() {
@@ -73,7 +82,7 @@ class StageSyncBuilder {
   std::vector<StageParam> in_group(const std::vector<StageParam>& params, size_t group) const {
     std::vector<StageParam> out;
     for (const StageParam& p : params)
-      if (replica_group(s_, p.segment->tensor(p.param->gradient)) == groups_[group]) out.push_back(p);
+      if (replica_group(s_, *p.segment, *p.param) == groups_[group]) out.push_back(p);
     return out;
   }
 
@@ -101,7 +110,9 @@ class StageSyncBuilder {
     const ReplicaGroup& group = groups_[g];
     const std::vector<StageParam> params = in_group(params_, g);
     const Expr elements = elements_of(params);
-    if (elements.is_zero()) return;
+    const Expr frozen = elements_of(in_group(frozen_, g));
+    if (!frozen.is_zero()) sync_.frozen += group.axes.empty() ? frozen : Expr(symbol("Pz" + suffix(g)));
+    if (elements.is_zero() && (frozen.is_zero() || group.axes.empty())) return;
     if (group.axes.empty()) {
       sync_.owned += elements;
       sync_.buffers += elements;
@@ -142,8 +153,8 @@ class StageSyncBuilder {
     if (row_kinds_.empty())
       for (const Segment& segment : graph_.segments)
         for (const FlatParam& p : flats(segment)) {
-          if (p.param->gradient < 0) continue;
-          std::pair kind{p.rows, replica_group(s_, segment.tensor(p.param->gradient))};
+          if (p.param->gradient < 0 && !is_sharded_frozen(s_, segment, *p.param)) continue;
+          std::pair kind{p.rows, replica_group(s_, segment, *p.param)};
           if (std::find(row_kinds_.begin(), row_kinds_.end(), kind) == row_kinds_.end())
             row_kinds_.push_back(std::move(kind));
         }
@@ -166,14 +177,25 @@ class StageSyncBuilder {
     return out;
   }
 
-  // Adds the unit of one group's parameters in a layer, or in a root.
-  void make_unit(std::vector<StageParam> params, bool root, int segment, size_t g, const Expr& count) {
+  // Adds the units of one group's parameters in a layer, or in a root: trained ones, then frozen ones.
+  void make_units_of(const std::vector<StageParam>& params, bool root, int segment, size_t g,
+                     const Expr& count) {
+    std::vector<StageParam> frozen = params, trained = params;
+    std::erase_if(trained, [](const StageParam& p) { return p.param->gradient < 0; });
+    std::erase_if(frozen, [](const StageParam& p) { return p.param->gradient >= 0; });
+    make_unit(std::move(trained), root, segment, g, count, false);
+    make_unit(std::move(frozen), root, segment, g, count, true);
+  }
+
+  void make_unit(std::vector<StageParam> params, bool root, int segment, size_t g, const Expr& count,
+                 bool frozen) {
     for (StageParam& p : params)
       if (p.segment->kind != SegmentKind::Tower) p.count = Expr(1);  // a root has all layers of the tower
     params = in_group(params, g);
     if (params.empty()) return;
     SyncUnit unit;
     unit.root = root;
+    unit.frozen = frozen;
     unit.segment = segment;
     unit.group = groups_[g];
     unit.count = count;
@@ -192,11 +214,13 @@ class StageSyncBuilder {
                               : graph_.one_kind()              ? "l"
                                                                : "l" + std::to_string(segment - 1)) +
                              suffix(g);
-    unit.shard = shard_of(params, "P" + name, unit);
+    unit.shard = shard_of(params, (frozen ? "Pz" : "P") + name, unit);
     unit.full = unit.shard * unit.group.size(s_);
-    unit.inner = reductions_of(graph_, params, root && ends_);
-    unit.reductions = s_.every_microbatch ? microbatches() * count : count;
-    unit.crossings = crosses_once_a_step(s_.sync) ? count : unit.reductions;
+    if (!frozen) {
+      unit.inner = reductions_of(graph_, params, root && ends_);
+      unit.reductions = s_.every_microbatch ? microbatches() * count : count;
+      unit.crossings = crosses_once_a_step(s_.sync) ? count : unit.reductions;
+    }
     // Number of gathers of a unit that stays gathered: one for each forward that finds the unit freed, and
     // one for each backward in flight except the first.
     static const Expr in_flight{symbol("nf")};
@@ -215,7 +239,7 @@ class StageSyncBuilder {
     if (s_.recompute_groups &&
         (unit.freed == UnitFreed::AfterForward || unit.freed == UnitFreed::AfterForwardOnly))
       unit.backward += microbatches() * Expr(layers_followed_symbol(graph_, segment - 1));
-    sync_.owned += count * unit.shard;
+    (frozen ? sync_.frozen : sync_.owned) += count * unit.shard;
     rows_of(unit);
     sync_.units.push_back(std::move(unit));
   }
@@ -237,14 +261,16 @@ class StageSyncBuilder {
 
   void make_units() {
     std::map<int, std::vector<StageParam>> roots;
-    for (const StageParam& p : params_)
+    std::vector<StageParam> all = params_;
+    all.insert(all.end(), frozen_.begin(), frozen_.end());
+    for (const StageParam& p : all)
       if (p.segment->kind != SegmentKind::Layer)
         roots[!separate_roots_ ? -1 : p.segment->kind == SegmentKind::Head ? graph_.head() : 0].push_back(p);
     for (const auto& [segment, root] : roots)
-      for (size_t g = 0; g < groups_.size(); ++g) make_unit(root, true, segment, g, Expr(1));
+      for (size_t g = 0; g < groups_.size(); ++g) make_units_of(root, true, segment, g, Expr(1));
     for (const SyncUnit& unit : sync_.units) {
       if (!unit.group.axes.empty()) sync_.gathered += unit.full;
-      sync_.unreduced += unit.full;
+      if (!unit.frozen) sync_.unreduced += unit.full;
     }
     const bool several = std::count_if(segments_.begin(), segments_.end(),
                                        [&](const StageSegment& s) { return is_layer(s); }) > 1;
@@ -253,13 +279,13 @@ class StageSyncBuilder {
     for (const StageSegment& part : segments_) {
       if (!is_layer(part)) continue;
       std::vector<StageParam> params;
-      for (const StageParam& p : params_)
+      for (const StageParam& p : all)
         if (p.segment == &graph_.segments[static_cast<size_t>(part.segment)]) params.push_back(p);
       const size_t before = sync_.units.size();
-      for (size_t g = 0; g < groups_.size(); ++g) make_unit(params, false, part.segment, g, part.count);
+      for (size_t g = 0; g < groups_.size(); ++g) make_units_of(params, false, part.segment, g, part.count);
       Expr full, sharded;
       for (size_t u = before; u < sync_.units.size(); ++u) {
-        full += sync_.units[u].full;
+        if (!sync_.units[u].frozen) full += sync_.units[u].full;
         if (!sync_.units[u].group.axes.empty()) sharded += sync_.units[u].full;
       }
       const std::string index = several ? std::to_string(kind) : "";
@@ -288,9 +314,10 @@ class StageSyncBuilder {
   const Structure& s_;
   std::vector<ReplicaGroup> groups_;
   SyncPolicy policy_;
-  bool ends_;            // tied parameters live on the other end of the pipeline too
-  bool separate_roots_;  // embedding and head are in two chunks of this stage
-  std::vector<StageParam> params_;
+  bool ends_;                       // tied parameters live on the other end of the pipeline too
+  bool separate_roots_;             // embedding and head are in two chunks of this stage
+  std::vector<StageParam> params_;  // trained
+  std::vector<StageParam> frozen_;  // sharded without gradients
   std::vector<StageSegment> segments_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
   std::map<const Segment*, std::vector<FlatParam>> flats_;
@@ -314,7 +341,7 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
     if (collective_result(a.op) == CollectiveResult::Shard) scattered += a.elements;
   }
   for (const SyncParam& p : input.params)
-    if (p.group == group) whole += p.elements();
+    if (p.group == group && !p.frozen) whole += p.elements();
   return gathered > 0 ? gathered / replicas.size : scattered > 0 ? scattered / replicas.size : whole;
 }
 
@@ -472,6 +499,9 @@ PlanTotals plan_totals(const Structure& structure, const StagePlan& planned) {
   for (size_t g = 0; g < input.groups.size(); ++g) {
     PlanTotals::Group& group = out.groups.emplace_back();
     group.owned = owned_of(planned.plan, input, static_cast<int>(g));
+    for (const SyncParam& p : input.params)
+      if (p.frozen && p.group == static_cast<int>(g))
+        group.frozen += (p.elements() + input.groups[g].size - 1) / input.groups[g].size;
     group.reduces = !input.groups[g].name.empty();
     group.crosses = !input.groups[g].across.empty();
     group.sums = !input.groups[g].whole_name().empty();
@@ -512,6 +542,7 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
       binding.set(symbol(symbols.elements), in_step(group.kinds[k].elements));
     }
     binding.set(symbol("Po" + suffix(g)), group.owned);
+    binding.set(symbol("Pz" + suffix(g)), group.frozen);
   }
   if (is_deepspeed(structure.sync)) {
     binding.set(symbol("Pg"), totals.gathered);

@@ -26,9 +26,10 @@ enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterLastBackward,
 
 // FSDP: the parameters that are gathered and reduced together. A layer is a unit; everything outside layers
 // is the root unit. Embedding and head have separate roots if they are in two chunks of a stage
-// (ChunkLayout::Vee). Parameters of another replica group form a separate unit.
+// (ChunkLayout::Vee). Parameters of another replica group, and frozen parameters, form separate units.
 struct SyncUnit {
   bool root = false;
+  bool frozen = false;  // parameters without gradients, in a unit of their own: no reductions
   // Segment of a layer, or of a separate root; otherwise -1.
   int segment = -1;
   ReplicaGroup group;
@@ -57,8 +58,10 @@ struct StageSync {
   SyncStrategy strategy = SyncStrategy::DdpFlat;
   std::vector<DerivedSymbol> derived;  // to define on the stage's binding, in order
   std::vector<SyncRow> rows;
-  Expr owned;                   // parameters whose optimizer states the rank stores, with padding
-  Expr buffers;                 // elements of whole gradients, with padding
+  Expr owned;    // parameters whose optimizer states the rank stores, with padding
+  Expr buffers;  // elements of whole gradients, with padding
+  // Frozen parameters that replicas shard: the rank's part with padding, and the elements before the split.
+  Expr frozen, frozen_elements;
   std::vector<SyncUnit> units;  // FSDP only; roots first
   // Elements gathered at the same time. FSDP: the root, the running layer and the next layer; in the replay
   // of a recompute group also the last layer of the group.
@@ -111,6 +114,7 @@ struct PlanTotals {
     std::vector<Kind> kinds;
     // Elements that a rank owns once gradients are reduced.
     int64_t owned = 0;
+    int64_t frozen = 0;  // elements of frozen parameters that a rank stores
     // reduces: the group has ranks to reduce over. crosses: shards are replicated across groups. sums: there
     // are replicas in or across groups.
     bool reduces = false, crosses = false, sums = false;
@@ -130,7 +134,8 @@ bool needs_plan(const Structure& structure);
 // other symbols. Suffix "" for the first group (dense), "x" for the next one: Pb elements in nb reductions,
 // Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
 // backward, Pgu in ngu gathers of updated parameters, Pgq in ngq of those that are stored quantized; Po owned
-// elements. ZeRO-3: Pg elements gathered at the same time. Zb: DeepSpeed's reduce bucket.
+// elements; Pz those of frozen parameters. ZeRO-3: Pg elements gathered at the same time. Zb: DeepSpeed's
+// reduce bucket.
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
                bool last, const std::vector<std::vector<int>>& chunks);
 

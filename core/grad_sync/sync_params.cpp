@@ -106,14 +106,13 @@ SyncBasis sync_basis(const Graph& graph) {
     part.name = segment.name;
     part.copies = segment.copies;
     for (FlatParam& p : flat_params(segment)) {
-      if (p.param->gradient < 0 && graph.structure.trains()) continue;
+      const bool frozen = is_sharded_frozen(graph.structure, segment, *p.param);
+      if (p.param->gradient < 0 && graph.structure.trains() && !frozen) continue;
       part.params.push_back(
           {std::move(p.name), std::move(p.module), p.param->tied, std::move(p.rows), std::move(p.columns),
-           p.vector,
-           groups.empty() ? 0
-                          : replica_group_index(groups, graph.structure, segment.tensor(p.param->gradient)),
-           p.param->quantized && gathered_weight_type(graph.structure) != graph.structure.dtype,
-           p.looked_up});
+           p.vector, groups.empty() ? 0 : replica_group_index(groups, graph.structure, segment, *p.param),
+           p.param->quantized && gathered_weight_type(graph.structure) != graph.structure.dtype, p.looked_up,
+           frozen});
     }
   }
   return out;
@@ -156,10 +155,11 @@ std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, Pla
   for (const auto& [part, params, copies] : basis.parts) {
     key.add(std::string_view(part));
     key.add(std::string_view(copies.text()));
-    for (const auto& [name, module, tied, rows, columns, vector, group, quantized, looked_up] : params) {
+    for (const auto& [name, module, tied, rows, columns, vector, group, quantized, looked_up, frozen] :
+         params) {
       for (const std::string& text : {name, module, tied, rows.text(), columns.text()})
         key.add(std::string_view(text));
-      key.add(int64_t{8 * group + 4 * vector + 2 * quantized + looked_up});
+      key.add(int64_t{16 * group + 8 * frozen + 4 * vector + 2 * quantized + looked_up});
     }
   }
   const auto make = [&] {
@@ -213,7 +213,8 @@ SyncInput sync_input(const SyncBasis& basis, const Binding& binding, ModelStart 
         std::vector<int64_t> shape{number(p.rows)};
         if (!p.vector) shape.push_back(number(p.columns));
         at->second.push_back(
-            {{p.name, p.module, "", std::move(shape), p.group, 0, p.quantized, p.looked_up}, p.tied});
+            {{p.name, p.module, "", std::move(shape), p.group, 0, p.quantized, p.looked_up, p.frozen},
+             p.tied});
       }
     const std::string prefix = name + ".";
     for (const auto& [made_once, key] : at->second) {

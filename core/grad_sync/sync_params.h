@@ -44,11 +44,12 @@ struct SyncBasis {
     int group = 0;
     bool quantized = false;  // SyncParam::quantized
     bool looked_up = false;  // as SyncParam::looked_up
+    bool frozen = false;     // as SyncParam::frozen
     friend bool operator==(const Flat&, const Flat&) = default;
   };
   struct Part {  // a segment
     std::string name;
-    std::vector<Flat> params;  // without those of a frozen tower
+    std::vector<Flat> params;  // without parameters that are whole on every rank and have no gradient
     Expr copies{1};            // of a part of a tower
     friend bool operator==(const Part&, const Part&) = default;
   };

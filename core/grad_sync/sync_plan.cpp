@@ -212,7 +212,8 @@ Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
       const auto here = [&](int i) { return scope.param(i).group == g && scope.param(i).chunk == chunk; };
       for (int i = 0; i < static_cast<int>(input.params.size()); ++i)
         if (here(i)) scope.params.push_back(i);
-      std::copy_if(ready.begin(), ready.end(), std::back_inserter(scope.gradients), here);
+      std::copy_if(ready.begin(), ready.end(), std::back_inserter(scope.gradients),
+                   [&](int i) { return here(i) && !scope.param(i).frozen; });
       if (scope.params.empty() || group.size * group.across_size == 1) continue;
       switch (policy.strategy) {
         case SyncStrategy::DdpFlat:

@@ -35,6 +35,7 @@ struct SyncParam {
   bool quantized = false;  // gathered in SyncPolicy::quantized_dtype
   // A table that token ids look up: the input of its module has no gradient.
   bool looked_up = false;
+  bool frozen = false;  // ZeRO-3 and FSDP: sharded and gathered, but without a gradient
   int64_t elements() const;
 };
 

@@ -14,7 +14,7 @@ struct SyncScope {
   const SyncPolicy& policy;
   const SyncGroup& group;
   std::vector<int> params;     // indices into SyncInput::params, in order of use
-  std::vector<int> gradients;  // the same indices, in the order in which gradients become ready
+  std::vector<int> gradients;  // those that are trained, in the order in which gradients become ready
   SyncPlan& plan;
 
   const SyncParam& param(int index) const { return input.params[static_cast<size_t>(index)]; }

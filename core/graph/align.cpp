@@ -64,12 +64,11 @@ Placement SegmentBuilder::whole_sequence(const Tensor& t) const {
 Placement SegmentBuilder::operand_placement(OpKind kind, const Tensor& t) const {
   const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
   const auto operands = rule ? rule->operands : KernelRule::Operands::Any;
-  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter)
-    return stream_placement(t.axes);
+  if (operands == KernelRule::Operands::Stream && !is_weights(t.role)) return stream_placement(t.axes);
   if (op_traits(kind).inner_sequence) return whole_sequence(t);
   // After a scan, heads that are spread over cp return to the ranks that hold their part of the sequence.
   if (structure_.cp && !one_token_ && op_traits(kind).gradient == GradientRule::Contraction &&
-      t.role != TensorRole::Parameter && std::any_of(t.axes.begin(), t.axes.end(), is_linear_head)) {
+      !is_weights(t.role) && std::any_of(t.axes.begin(), t.axes.end(), is_linear_head)) {
     Placement p = without_partial(t);
     for (size_t d = 0; d < t.axes.size(); ++d) {
       if (t.axes[d] == Axis::Seq) p.shards[d] = inner_rules_.of(Axis::Seq);
@@ -173,7 +172,7 @@ void SegmentBuilder::shard_alike(OpKind kind, const OpSpec& spec, const std::vec
                      });
   const MeshAxes axes = whole ? MeshAxes{} : wish[0].shards[at];
   for (size_t i = 0; i < operands.size(); ++i)
-    if (segment_.tensor(operands[i]).role != TensorRole::Parameter) shards.emplace(spec.in[i][at], axes);
+    if (!is_weights(segment_.tensor(operands[i]).role)) shards.emplace(spec.in[i][at], axes);
   shards.emplace(spec.out[at], axes);
 }
 
@@ -185,16 +184,15 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   std::vector<Placement> targets(operands.size());
   const auto scores = [&](TensorId id) {
     const Axis last = tensor(id).axes.back();
-    return tensor(id).role == TensorRole::Parameter && (last == Axis::Routes || last == Axis::AllRoutes);
+    return is_weights(tensor(id).role) && (last == Axis::Routes || last == Axis::AllRoutes);
   };
   const bool router = experts_share_tp() && std::any_of(operands.begin(), operands.end(), scores);
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
     targets[i] = phase == Phase::Forward ? operand_placement(kind, t) : t.placement;
     // A rank scores only the tokens that it sends.
-    if (router && t.role != TensorRole::Parameter && t.axes.size() == 3)
-      targets[i] = routed_rules_.place(t.axes);
-    if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
+    if (router && !is_weights(t.role) && t.axes.size() == 3) targets[i] = routed_rules_.place(t.axes);
+    if (!is_weights(t.role) || reads_part(kind)) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
   if (attention) shard_attention(attention, operands, phase, shards);
@@ -213,7 +211,7 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   for (const bool into_ring : {false, true}) {
     if (into_ring && !ring) continue;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (reads_part(kind) && tensor(operands[i]).role == TensorRole::Parameter) continue;
+      if (reads_part(kind) && is_weights(tensor(operands[i]).role)) continue;
       Placement target = targets[i];
       for (size_t d = 0; d < target.shards.size(); ++d) {
         const auto it = shards.find(spec.in[i][d]);

@@ -107,6 +107,14 @@ void set_experts(const Design& design, Structure& s) {
 }
 
 // s.tp and s.sequence_parallel are set.
+void set_lora(const Design& design, Structure& s) {
+  const WorkloadSpec& w = design.workload;
+  s.lora_modules = w.lora_modules;
+  s.lora_dropout = w.lora_dropout;
+  s.lora_packed = w.lora_packed;
+  s.frozen_dtype = frozen_weights(design);
+}
+
 void set_recompute(const Design& design, Structure& s) {
   s.recompute = design.workload.recompute;
   if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
@@ -171,7 +179,7 @@ Structure structure_of(const Design& given) {
   if (!s.trains()) s.formats = design.model.weight_formats;
   if (!s.draft_module) set_layers(design, s);
   s.lora = s.trains() && design.workload.lora_rank > 0;
-  if (s.lora) s.lora_modules = design.workload.lora_modules;
+  if (s.lora) set_lora(design, s);
   s.images = runs_tower(design);
   s.frozen_tower = s.images && s.trains() &&
                    (s.lora || design.workload.vision_training == VisionTraining::Frozen);
@@ -190,6 +198,9 @@ Structure structure_of(const Design& given) {
   set_recompute(design, s);
   s.fp8_activations = s.trains() && s.recompute != Recompute::Full &&
                       design.workload.activation_cache == ActivationCache::FP8;
+  s.fp8_inputs = s.trains() && s.recompute != Recompute::Full &&
+                 design.workload.activation_cache == ActivationCache::FP8Inputs;
+  s.fp8_attention = runs_fp8_attention(design);
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;

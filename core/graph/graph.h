@@ -12,6 +12,7 @@
 #include "design/design.h"
 #include "graph/op_attributes.h"
 #include "graph/op_kind.h"
+#include "graph/tensor_role.h"
 #include "mesh/pipeline_layout.h"
 #include "model/axis.h"
 #include "model/layer_pattern.h"
@@ -28,18 +29,6 @@ struct TowerTemplate;
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
-
-// Cache: lives from step to step, in its own storage.
-enum class TensorRole : uint8_t {
-  Input,
-  Parameter,
-  Activation,
-  Gradient,
-  ParameterGradient,
-  Constant,
-  Statistic,
-  Cache
-};
 
 struct Tensor {
   std::string name;         // unique in the segment: "attention.q", "attention.q.grad"
@@ -204,6 +193,9 @@ struct Param {
   WeightFormat format = WeightFormat::Plain;
   Expr stored_bytes{};
   bool frozen = false;  // training with adapters (LoRA) does not train the parameter
+  // Frozen parameters: axes along which ranks hold copies of the parameter and compute for other tokens. FSDP
+  // and ZeRO-3 shard the parameter over these axes.
+  MeshAxes copies{};
 };
 
 // A tensor that inference caches for every token, and the type in which it is cached.
@@ -434,6 +426,9 @@ struct Structure {
   // LoRA: only the adapters of these matrices are trained.
   bool lora = false;
   LoraModules lora_modules{};
+  // As in WorkloadSpec.
+  bool lora_dropout = false, lora_packed = false;
+  FrozenWeights frozen_dtype = FrozenWeights::Same;
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
   bool vision_stage = false;      // the tower has a pipeline stage of its own
@@ -477,6 +472,8 @@ struct Structure {
   bool recompute_block = false;        // full, block: some layers are not recomputed
   // Saved tensors are cached in FP8 and E5M6 (passes/cache_activations.cpp). Not under full recompute.
   bool fp8_activations = false;
+  bool fp8_inputs = false;     // inputs of activation functions are saved in FP8
+  bool fp8_attention = false;  // GEMMs of attention run in FP8
   bool offload_optimizer = false, offload_activations = false;
   bool split_checkpoints = false;
   bool gathered_logits = false;

@@ -31,6 +31,7 @@ enum class OpKind : uint8_t {
   SoftCap,
   Scale,
   Dropout,
+  LoraDropout,
   Add,
   BiasAdd,
   SigmoidGate,

@@ -95,6 +95,17 @@ Placement SegmentBuilder::routed(RoutingRule rule, size_t operand, const Tensor&
   return p;
 }
 
+MeshAxes SegmentBuilder::copies_of(const Tensor& parameter) const {
+  if (std::find(parameter.axes.begin(), parameter.axes.end(), Axis::Experts) != parameter.axes.end())
+    return expert_rows_;
+  MeshAxes out;
+  for (const Axis axis : {Axis::Batch, Axis::Seq})
+    for (const MeshAxis split : inner_rules_.of(axis))
+      if (!parameter.placement.uses(split)) out.push_back(split);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 Placement SegmentBuilder::before_nodes() const { return {{{}, token_axes_, {}}, {}, Reduce::Sum}; }
 Placement SegmentBuilder::at_nodes() const {
   return {{node_axes(structure_), node_rows_, {}}, {}, Reduce::Sum};

@@ -104,6 +104,9 @@ class SegmentBuilder {
   // The sum of the experts' results, if they are repeated over etp and therefore Partial over ep alone.
   TensorId whole_sum(TensorId combined);
 
+  // Axes along which ranks hold copies of a parameter and compute for other tokens.
+  MeshAxes copies_of(const Tensor& parameter) const;
+
   void begin_backward() { redistributed_.clear(); }
 
   // Inference (inference.cpp). Writes a tensor to the cache. Returns the tensor that later ops read: the

@@ -120,7 +120,9 @@ double peak_flops(const Accelerator& a, DType compute) {
     case DType::Int4G128:
     case DType::FP8Entry:
     case DType::E5M6:
-    case DType::Int8Block: return a.bf16_tflops * 1e12;
+    case DType::Int8Block:
+    case DType::NF4:
+    case DType::NF4Double: return a.bf16_tflops * 1e12;
   }
   return a.bf16_tflops * 1e12;
 }

@@ -144,6 +144,9 @@ struct ParallelSpec {
   bool shared_expert_overlap = false;
   // Matrix products run concurrently with the gathers of their operands and the scatters of their results.
   bool tp_comm_overlap = false;
+  // Scatters of input gradients run concurrently with the GEMMs of these gradients, not with those of weight
+  // gradients. Matters for frozen weights, which have no weight gradients.
+  bool tp_comm_overlap_rs_dgrad = false;
   int64_t dp_shard = 0;               // replicas that share one copy of the states (shards_in_groups); 0: all
   bool reshard_after_forward = true;  // FSDP: false is SHARD_GRAD_OP
   // FSDP2, Megatron-FSDP: false keeps units gathered from one microbatch to the next

@@ -128,7 +128,9 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTypes{{{"bfloat16", 16},
                                                      {"int4_g128", 4, 128, 16},
                                                      {"float8_entry", 8, 512, 576},
                                                      {"e5m6", 12, 128, 32},
-                                                     {"int8_block256", 8, 256, 32}}};
+                                                     {"int8_block256", 8, 256, 32},
+                                                     {"nf4", 4, 64, 32},
+                                                     {"nf4_double", 4, 64 * 256, 256 * 8 + 32}}};
 const DTypeInfo& info(DType type) { return kTypes[static_cast<size_t>(type)]; }
 
 }  // namespace

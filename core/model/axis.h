@@ -160,8 +160,8 @@ bool is_optional_axis(Axis axis);
 // (Micikevicius et al., arXiv 2209.05433). FP8Block: a float32 scale per 128 elements (DeepSeek-V3, arXiv
 // 2412.19437, section 3.3.2). MXFP8: an E8M0 byte per 32 elements (OCP Microscaling formats, arXiv
 // 2310.10537). NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). Per-tensor scales are
-// not counted. Int8: one scale per row of the inputs and per
-// column of the weights, which is not counted (google/aqt, as MaxText's quantization: int8). The types after
+// not counted. Int8: one scale per row of the inputs and per column of the weights, which is not counted
+// (google/aqt, as MaxText's quantization: int8). The types after
 // Int8 are those of stored weights only: FP8Block2D and FP8BlockE8M0 have a float32 scale or an E8M0 byte per
 // 128 x 128 elements, MXFP4 has an E8M0 byte per 32 elements of half a byte, the integers of half a byte have
 // a 16-bit scale per 32 or 128 elements. FP8Entry is a type of caches only: an entry of 512 elements has 448
@@ -169,7 +169,10 @@ bool is_optional_axis(Axis axis);
 // bytes). E5M6 is a type of saved activations only: 12 bits, and a float32 scale per 128 elements
 // (DeepSeek-V3, section 3.3.3; the paper does not give the type of the scale). Int8Block is a type of
 // optimizer moments only: a byte, and a float32 scale per 256 elements (Dettmers et al., arXiv 2110.02861;
-// blocks of 256 since bitsandbytes 0.44).
+// blocks of 256 since bitsandbytes 0.44). NF4 and NF4Double are types of frozen
+// weights only (QLoRA, Dettmers et al., arXiv 2305.14314, sections 3 and 4; bitsandbytes functional.py,
+// quantize_4bit): half a byte, and a float32 scale per 64 elements, or with double quantization a byte of
+// scale per 64 elements and a float32 scale per 256 of these bytes.
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -189,9 +192,11 @@ enum class DType : uint8_t {
   Int4G128,
   FP8Entry,
   E5M6,
-  Int8Block
+  Int8Block,
+  NF4,
+  NF4Double
 };
-inline constexpr int kDTypeCount = static_cast<int>(DType::Int8Block) + 1;
+inline constexpr int kDTypeCount = static_cast<int>(DType::NF4Double) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);

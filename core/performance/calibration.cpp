@@ -98,7 +98,9 @@ std::initializer_list<DType> fallback_types(DType type) {
     case DType::Int4G128:
     case DType::FP8Entry:
     case DType::E5M6:
-    case DType::Int8Block: return kPlain;
+    case DType::Int8Block:
+    case DType::NF4:
+    case DType::NF4Double: return kPlain;
   }
   return kPlain;
 }

@@ -29,6 +29,8 @@ double element_bytes(DType type) {
     case DType::FP8Entry: return 584.0 / 512;
     case DType::E5M6: return 1.5 + 4.0 / 128;
     case DType::Int8Block: return 1 + 4.0 / 256;
+    case DType::NF4: return 0.5 + 4.0 / 64;
+    case DType::NF4Double: return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
     case DType::BF16:
     case DType::FP16:
     case DType::FP32:

@@ -147,8 +147,9 @@ class ShapeBuilder {
         const Expr only_quantized = s.fp8_params ? quantized_weights(graph_, shape_.first, shape_.last,
                                                                      shape_.has_layers)
                                                  : Expr();
+        const Expr four_bit = four_bit_parameters();
         part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
-             (shape_.parameters - wide - only_quantized) * Expr(dtype_bytes(s.dtype)));
+             (shape_.parameters - wide - only_quantized - four_bit) * Expr(dtype_bytes(s.dtype)));
         part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
         if (adds_gradients_after_pass(graph_))
           part(MemoryCategory::Gradients, "gradients of a pass, " + std::string(dtype_name(s.dtype)),
@@ -252,9 +253,33 @@ class ShapeBuilder {
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
       const Tensor& t = p.segment->tensor(p.param->tensor);
       if (trained && p.param->gradient < 0) continue;
-      if (t.dtype != graph_.structure.dtype) out += p.count * local_elements(t);
+      if (t.dtype != graph_.structure.dtype && !is_quantized(t.dtype)) out += p.count * local_elements(t);
     }
     return out;
+  }
+
+  // Adds the frozen weights that are stored in 4 bits, and returns their elements.
+  Expr four_bit_parameters() {
+    Expr out;
+    for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      const Tensor& t = p.segment->tensor(p.param->tensor);
+      if (t.dtype != DType::NF4 && t.dtype != DType::NF4Double) continue;
+      const Expr elements = p.count * local_elements(t);
+      out += elements;
+      part(MemoryCategory::Parameters, "frozen parameters, " + std::string(dtype_name(t.dtype)),
+           elements * dtype_size(t.dtype));
+    }
+    return out;
+  }
+
+  // Frozen parameters where replicas shard parameters: shards in the data type, as checkpoints are loaded.
+  // Those of a tower are whole.
+  void frozen_states(const StageSync& sync) {
+    const Expr bytes(dtype_bytes(graph_.structure.dtype));
+    const std::string name(dtype_name(graph_.structure.dtype));
+    part(MemoryCategory::Parameters, "sharded frozen parameters, " + name, sync.frozen * bytes,
+         PartKind::Sharded);
+    part(MemoryCategory::Parameters, "frozen parameters, " + name, (frozen_ - sync.frozen_elements) * bytes);
   }
 
   // PyTorch's FSDP stores shards of parameters and gradients in float32, and gathers units in the compute
@@ -273,7 +298,7 @@ class ShapeBuilder {
            sync.owned * Expr(dtype_bytes(stored)), PartKind::Sharded);
     part(MemoryCategory::Parameters, "gathered root and layers, " + name,
          sync.gathered * Expr(dtype_bytes(s.dtype)));
-    part(MemoryCategory::Parameters, "frozen parameters, " + name, frozen_ * Expr(dtype_bytes(s.dtype)));
+    frozen_states(sync);
     const auto sharded_gradients = [&] {
       part(MemoryCategory::Gradients, "sharded gradients, " + std::string(dtype_name(reduced)),
            sync.owned * Expr(dtype_bytes(reduced)), PartKind::Sharded);
@@ -297,9 +322,10 @@ class ShapeBuilder {
     if (shards_parameters(sync.strategy)) {
       part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes, PartKind::Sharded);
       part(MemoryCategory::Parameters, "gathered parameters, largest, " + name, sync.gathered * bytes);
-      part(MemoryCategory::Parameters, "frozen parameters, " + name, frozen_ * bytes);
+      frozen_states(sync);
     } else {
-      part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
+      const Expr four_bit = four_bit_parameters();
+      part(MemoryCategory::Parameters, "parameters, " + name, (shape_.parameters - four_bit) * bytes);
     }
     if (shards_gradients(sync.strategy)) {
       part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes, PartKind::Sharded);

@@ -172,9 +172,7 @@ class Compiler {
     const Op& op = s_->op(kernel.op);
     if (op.kind == OpKind::AllToAll && redistribution(op).dim >= 0 && redistribution(op).dim_to >= 0)
       return exchange(op);
-    if (is_collective(op.kind))
-      return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1,
-              overlapped_gemm(op)};
+    if (is_collective(op.kind)) return timed_collective(op);
     const Expr bytes = Expr(kByteScale) * kernel.moved_bytes;
     switch (op_traits(op.kind).time) {
       case TimeRule::MatrixProduct: return gemm(kernel);
@@ -214,6 +212,41 @@ class Compiler {
                  copied(op.inputs[0]), outer(op.outputs[0], redistribution(op).dim), copied(op.outputs[0])})};
   }
 
+  CompiledOp timed_collective(const Op& op) {
+    CompiledOp out{OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1,
+                   overlapped_gemm(op)};
+    out.needs_rs_dgrad = out.overlapped_gemm >= 0 && op.phase == Phase::Backward &&
+                         op.kind == OpKind::ReduceScatter && has_frozen_weights(s_->op(out.overlapped_gemm));
+    return out;
+  }
+
+  // Whether the op multiplies frozen weights, in the forward or for the gradient of its input.
+  bool has_frozen_weights(const Op& op) const {
+    const Op& forward = op.forward >= 0 ? s_->op(op.forward) : op;
+    return std::any_of(forward.inputs.begin(), forward.inputs.end(), [&](TensorId id) {
+      const Param* param = s_->param(id);
+      return param && param->frozen;
+    });
+  }
+
+  bool is_read_by_adapter(TensorId id) const {
+    return std::any_of(s_->ops.begin(), s_->ops.begin() + s_->backward_begin, [&](const Op& op) {
+      return std::find(op.inputs.begin(), op.inputs.end(), id) != op.inputs.end() &&
+             (op.kind == OpKind::LoraDropout || (op.kind == OpKind::Einsum && !has_frozen_weights(op)));
+    });
+  }
+
+  // The adapter of a column-parallel matrix reads the same input. NeMo gathers the input before both, and
+  // overlaps neither this gather nor the scatter of its gradient (tp_comm_overlap_disable_qkv in its LoRA
+  // runs for MLPerf).
+  bool shared_with_adapter(const Op& collective, const Op& gemm) const {
+    if (!has_frozen_weights(gemm)) return false;
+    if (collective.phase == Phase::Forward) return is_read_by_adapter(collective.inputs[0]);
+    if (collective.kind != OpKind::ReduceScatter) return false;
+    TensorId of = s_->tensor(collective.outputs[0]).gradient_of;
+    return of >= 0 && is_read_by_adapter(of);
+  }
+
   // The first GEMM that reads the gathered tensor, or the GEMM that produced the scattered tensor, as the op
   // that has the seconds of the GEMM's kernel. -1: no GEMM.
   OpId overlapped_gemm(const Op& op) const {
@@ -230,7 +263,8 @@ class Compiler {
     }
     if (with < 0) return -1;
     with = timed_op(*s_, with);
-    return s_->op(with).kind == OpKind::Einsum ? with : -1;
+    if (s_->op(with).kind != OpKind::Einsum || shared_with_adapter(op, s_->op(with))) return -1;
+    return with;
   }
 
   const Segment* s_ = nullptr;

@@ -35,6 +35,7 @@ struct CompiledOp {
   int model_flops = -1;
   // Gather or scatter over tp: the GEMM that the collective can overlap with; -1: none.
   OpId overlapped_gemm = -1;
+  bool needs_rs_dgrad = false;  // the overlap needs ParallelSpec::tp_comm_overlap_rs_dgrad
 };
 
 struct CompiledGraph {

@@ -127,6 +127,7 @@ class Timer {
     if (pieces < 2) return;
     std::set<OpId> overlapped;
     for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].needs_rs_dgrad && !report_.design.parallel.tp_comm_overlap_rs_dgrad) continue;
       if (ops[id].overlapped_gemm < 0 || !overlapped.insert(ops[id].overlapped_gemm).second) continue;
       const double message = times[id].seconds / (pieces - 1),
                    piece = times[static_cast<size_t>(ops[id].overlapped_gemm)].seconds / pieces;

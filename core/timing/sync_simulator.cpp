@@ -325,6 +325,7 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   };
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
+    if (unit.frozen) continue;
     for (const GradReduction& r : unit.inner) {
       const double bytes = value(r.bytes);
       // The stages at both ends reach the end of their backward at different times; this wait is not counted.

@@ -83,8 +83,9 @@ void map_megatron_sweeps(const MeasuredJson& set, MeasuredSet& out);  // sweeps 
 void map_llama3(const MeasuredJson& set, MeasuredSet& out);
 void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
 void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out);  // GPT-3 175B, Llama 3.1, LoRA
-void map_nanotron(const MeasuredJson& set, MeasuredSet& out);         // layouts of the Ultra-Scale Playbook
-void map_bigscience(const MeasuredJson& set, MeasuredSet& out);       // Megatron-DeepSpeed before BLOOM
+void map_finetune(const MeasuredJson& set, MeasuredSet& out);    // torchtune's and litgpt's memory tables
+void map_nanotron(const MeasuredJson& set, MeasuredSet& out);    // layouts of the Ultra-Scale Playbook
+void map_bigscience(const MeasuredJson& set, MeasuredSet& out);  // Megatron-DeepSpeed before BLOOM
 void map_internevo(const MeasuredJson& set, MeasuredSet& out);
 void map_gaudi(const MeasuredJson& set, MeasuredSet& out);     // Optimum Habana's tests
 void map_trainium(const MeasuredJson& set, MeasuredSet& out);  // AWS Neuron's tables for Trainium 1

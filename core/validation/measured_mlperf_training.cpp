@@ -1,6 +1,7 @@
 // Measured runs of MLPerf Training: GPT-3 175B, Llama 3.1 405B and 8B, and Llama 2 70B with LoRA, with NeMo
 // and Megatron-core.
 #include <algorithm>
+#include <string_view>
 
 #include "validation/measured_mapping.h"
 
@@ -58,13 +59,9 @@ void model(RowMapper& m) {
     megatron_llama(m);
     m.set("ddp_bucket_size", 768000000);  // BUCKET_SIZE of config_common_8b.sh
   } else if (benchmark == kLora) {
-    // Adapters of rank 16 on the projections of attention (setup of the set); packed sequences of 8,192
-    // tokens.
-    if (m.preset("llama2-70b")) m.set("lora_rank", 16);
-    m.set("lora_modules", "q,k,v,o");
+    m.preset("llama2-70b");
     if (!m.has("tp")) m.refuse("the row does not give the layout of the run");
     if (!m.has("precision")) m.refuse("the row does not give the precision of the run");
-    if (m.integer("cp", 1) > 1) m.set("context", "ulysses");  // cp_comm_type a2a (setup of the set)
   } else {
     m.refuse("the benchmark " + benchmark + " is not one of gpt3, llama31_405b, llama31_8b and " + kLora);
   }
@@ -78,11 +75,8 @@ void precision(RowMapper& m, const std::string& accelerator) {
   if (precision == "fp8" && recipe.find("mxfp8") != std::string::npos) compute = "mxfp8";
   if (precision == "fp8" && recipe.find("block") != std::string::npos) compute = "fp8-blockwise";
   m.set("compute", compute);
-  // Rows without the field: the defaults of Megatron-core. Fine-tuning in FP8 keeps its frozen weights in FP8
-  // (setup of the set), also where a row has the value false: four such rows on GB200 measured 82 GiB on a
-  // rank with all weights, less than the weights in 16 bits.
-  const bool frozen_in_fp8 = m.text("benchmark") == kLora && compute == "fp8";
-  if (frozen_in_fp8 || m.flag("fp8_params", false)) m.set("fp8_params", "true");
+  // Rows without the field: the defaults of Megatron-core.
+  if (m.text("benchmark") != kLora && m.flag("fp8_params", false)) m.set("fp8_params", "true");
   set_transposed_weights(m, accelerator);
   m.set("grad_dtype", "bf16");
 }
@@ -113,9 +107,46 @@ void layout(RowMapper& m) {
   m.set_from("offload_activations", "cpu_offloading_layers");
   const std::string recompute = m.text("recompute", "none");
   if (recompute.find("full") != std::string::npos) m.set("recompute", "full");
+  // "full block 21 layers"
+  if (constexpr std::string_view block = "full block "; recompute.starts_with(block)) {
+    m.set("recompute_method", "block");
+    m.set("recompute_num_layers",
+          recompute.substr(block.size(), recompute.find(' ', block.size()) - block.size()));
+  }
   if (recompute.find("selective") != std::string::npos) m.set("recompute", "selective");
   // TP_PP_DP_MAPPING of the scripts of Llama 3.1: replicas are the outermost ranks.
   if (m.text("benchmark") != "gpt3") m.set("rank_order", "tp-cp-pp-dp");
+}
+
+// Llama 2 70B with LoRA: settings that the submitters' scripts share and rows omit. NVIDIA's scripts are
+// training_results_v4.0 .. v5.0, NVIDIA/benchmarks/llama2_70b_lora/implementations: train.py,
+// conf/megatron_gpt_peft_tuning_config.yaml and configs; those of AMD are in the same place.
+void lora_settings(RowMapper& m, const std::string& accelerator) {
+  m.set("lora_rank", 16);
+  m.set("lora_modules", "q,k,v,o");  // linear_qkv, linear_proj
+  m.set("lora_dropout", "true");     // 0.1, before the adapter
+  // DeepSpeed with PEFT. It checkpoints every layer.
+  if (m.integer("zero_stage", 0) == 3) {
+    m.set("sync", "zero-3");
+    m.set("profile", "transformers-flash");
+    return;
+  }
+  const int64_t tp = m.integer("tp", 1), cp = m.integer("cp", 1);
+  const bool fp8 = m.text("precision") == "fp8", v4_0 = m.text("round") == "v4.0",
+             amd = accelerator.starts_with("mi"),
+             blackwell = accelerator.starts_with("b") || accelerator.starts_with("gb");
+  m.set("lora_packed", "true");  // one A for linear_qkv
+  // fp8_params of the model equals fp8 in all scripts. The field of the rows is fp8_param_gather of DDP.
+  if (fp8) m.set("fp8_params", "true");
+  if (fp8 && m.flag("fp8_attention", false)) m.set("fp8_attention", "true");
+  // disable_parameter_transpose_cache: Hopper transposes FP8 weights for every GEMM that needs it.
+  if (fp8) m.set("transposed_weights", "false");
+  // FP8_ACTIVATION of AMD's scripts, FP8_ACT of the scripts tp1pp1cp1 for Blackwell.
+  if (fp8 && (amd || (blackwell && tp * cp == 1))) m.set("activation_cache", "fp8-inputs");
+  // cp_comm_type is a2a in the scripts for Blackwell. The others leave Megatron-core's default, p2p.
+  if (cp > 1) m.set("context", blackwell ? "ulysses" : "zigzag");
+  // MC_TP_OVERLAP_RS_DGRAD: off in v4.0, and later in the scripts with cp 2 for Hopper.
+  if (tp > 1 && cp == 1 && !v4_0) m.set("tp_comm_overlap_rs_dgrad", "true");
 }
 
 }  // namespace
@@ -144,6 +175,7 @@ void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out) {
     m.set("clip_grad_norm", "true");
     m.set("accelerator", accelerator);
     m.set("profile", profile_of_round(m.text("round")));
+    if (m.text("benchmark") == kLora) lora_settings(m, accelerator);
     out.rows.push_back(m.finish());
   }
 }

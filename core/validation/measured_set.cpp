@@ -38,6 +38,7 @@ const std::vector<Format>& formats() {
       {"rows", {"zero_group", "grad_accum", "step_seconds_est"}, map_internevo},
       {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
       {"rows", {"benchmark", "round", "micro_batches", "step_seconds"}, map_mlperf_training},
+      {"rows", {"table", "method", "micro_batch"}, map_finetune},
       {"rows", {"dataset", "lora_rank", "samples_per_s"}, map_gaudi},
       {"rows", {"neuron_cores", "check_topology", "sequences_per_s"}, map_trainium},
       {"rows", {"npus", "tokens_per_s_per_npu"}, map_ascend},

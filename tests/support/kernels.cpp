@@ -64,7 +64,8 @@ class Kernel : private KernelBase {
       case OpKind::Relu2: backward ? relu2_backward() : relu2(); break;
       case OpKind::ExpertScale: return run_routing(c_);
       case OpKind::Gelu: backward ? gelu_backward() : gelu(); break;
-      case OpKind::Dropout: backward ? dropout_backward() : dropout(); break;
+      case OpKind::Dropout:
+      case OpKind::LoraDropout: backward ? dropout_backward() : dropout(); break;
       case OpKind::Cast: out_[0].data = in(0).data; break;
       case OpKind::CausalConv:
       case OpKind::SelectiveScan:
@@ -342,9 +343,11 @@ class Kernel : private KernelBase {
   void dropout() {
     const RealTensor& x = in(0);
     const Starts& at0 = c_.input_starts[0];
-    const int64_t seq = x.shape[1], width = x.shape[2];
+    const bool heads = x.shape.size() == 4;
+    const int64_t seq = x.shape[1], last = x.shape.back(), width = heads ? x.shape[2] * last : last;
+    const int64_t first = heads ? at0[2] * last : at0[2];
     for (int64_t i = 0; i < x.elements(); ++i) {
-      const bool keep = kept(at0[0] + i / width / seq, position(0, i / width % seq), at0[2] + i % width, 0);
+      const bool keep = kept(at0[0] + i / width / seq, position(0, i / width % seq), first + i % width, 0);
       at(out_[1], i) = keep;
       at(out_[0], i) = keep ? at(x, i) / kKeep : 0;
     }

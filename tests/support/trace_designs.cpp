@@ -200,6 +200,8 @@ std::vector<NamedDesign> sync_designs() {
       {"megatron-fsdp hybrid", trace_design("llama3-8b", 1, 1, 4, false, 3, 3)},
       {"zero-1 hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
       {"zero-2 hybrid", trace_design("llama3-8b", 1, 1, 4, false, 2, 3)},
+      {"fsdp2 lora", trace_design("llama3-8b", 1, 1, 3, false, 2, 3)},
+      {"zero-3 lora", trace_design("llama3-8b", 1, 1, 4, false, 2, 4)},
       {"fsdp2 pp 2 tp 2 sp every microbatch", trace_design("llama3-8b", 2, 2, 3, true, 3, 4)},
       {"fsdp2 kept pp 2, context parallel", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
       {"fsdp kept pp 2", trace_design("llama3-8b", 1, 2, 3, false, 3, 4)},
@@ -403,6 +405,7 @@ void set_workload(const std::string& name, Design& d) {
   d.workload.offload_optimizer = name.find("of the optimizer") != std::string::npos;
   if (name.ends_with("activations") || name.find("of activations") != std::string::npos)
     d.workload.offload_activations = 2;
+  if (name.ends_with(" lora")) d.workload.lora_rank = 8;
   if (name.find("recompute modules") != std::string::npos) {
     d.workload.recompute = Recompute::Selective;
     for (RecomputeModule m : {RecomputeModule::Layernorm, RecomputeModule::Mlp})

@@ -231,6 +231,11 @@ std::string tp_pieces(const Design& d) {
   return when(!d.parallel.sequence_parallel,
               "without sequence parallelism, GEMMs have no gathers and scatters to overlap with");
 }
+std::string frozen_pieces(const Design& d) {
+  if (std::string none = tp_pieces(d); !none.empty()) return none;
+  if (!d.parallel.tp_comm_overlap) return "communication of tp does not overlap (tp_comm_overlap = false)";
+  return when(d.workload.lora_rank == 0, "scatters overlap with weight gradients");
+}
 std::string megatron_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return megatron(x) && x.parallel.overlap_grad_reduce; }>(
       d, "only Megatron's overlapped gradient reduction has these buckets");
@@ -301,6 +306,20 @@ std::string no_pods(const Design& d) {
 
 std::string no_lora(const Design& d) {
   return when(d.workload.lora_rank == 0, "without a rank, there are no adapters (lora_rank = 0)");
+}
+std::string no_frozen_type(const Design& d) {
+  if (d.workload.lora_rank == 0) return no_lora(d);
+  if (d.workload.compute != ComputePrecision::Storage)
+    return "quantized GEMMs read frozen weights in the type of compute";
+  return when(is_fsdp(d.parallel.sync) || d.parallel.sync == SyncStrategy::Zero3,
+              "FSDP and ZeRO-3 shard frozen weights in the data type");
+}
+std::string no_fp8_attention(const Design& d) {
+  if (d.workload.compute != ComputePrecision::FP8)
+    return "FP8 attention needs GEMMs in FP8 with one scale per tensor (compute = fp8)";
+  Design on = d;
+  on.workload.fp8_attention = true;
+  return when(!runs_fp8_attention(on), "blocks that move round a ring stay in the data type");
 }
 std::string not_selective(const Design& d) {
   return when(d.workload.recompute != Recompute::Selective, "only selective recompute has modules");
@@ -408,6 +427,7 @@ constexpr Rule kRules[] = {
     {"overlap_param_gather", param_gather, true,
      "the gradient sync distributed-optimizer with overlapped grad reduce over dp of at least 2"},
     {"tp_comm_overlap", tp_pieces, true, "tp of at least 2 with sequence parallelism"},
+    {"tp_comm_overlap_rs_dgrad", frozen_pieces, true, "tp_comm_overlap, and lora_rank of at least 1"},
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
@@ -434,6 +454,11 @@ constexpr Rule kRules[] = {
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"activation_cache", full_recompute, true, "recompute none or selective", "recompute", "none"},
     {"lora_modules", no_lora, true, "lora_rank of at least 1"},
+    {"lora_packed", no_lora, true, "lora_rank of at least 1"},
+    {"lora_dropout", no_lora, true, "lora_rank of at least 1"},
+    {"frozen_dtype", no_frozen_type, true,
+     "lora_rank of at least 1, compute storage, and a gradient sync that keeps parameters whole"},
+    {"fp8_attention", no_fp8_attention, true, "compute fp8, and no ring", "compute", "fp8"},
     {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
     {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
     {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},

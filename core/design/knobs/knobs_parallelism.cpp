@@ -202,6 +202,12 @@ void add_tensor_options(TableWriter& table) {
              "With sequence parallelism: GEMMs run in tp pieces, concurrently with the gather of "
              "their operand or the scatter of their result (Megatron's tp-comm-overlap). Changes "
              "only the step time.");
+  table.flag(member<parallel, &P::tp_comm_overlap_rs_dgrad>(), "tp_comm_overlap_rs_dgrad",
+             "Overlap scatters with input gradients",
+             "The scatter of an input gradient overlaps with the GEMM of this gradient (Megatron's "
+             "--tp-comm-overlap-rs-dgrad). Otherwise it overlaps with the GEMM of the weight gradient, which "
+             "frozen weights do not have, so that LoRA without this setting exposes these scatters. Changes "
+             "only the step time.");
 }
 
 void add_schedule(TableWriter& table) {

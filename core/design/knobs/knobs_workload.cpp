@@ -48,7 +48,8 @@ inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
 static_assert(names_all(kDispatchDtypes));
 inline constexpr Named<ActivationCache> kActivationCaches[] = {
     {ActivationCache::Same, "same", "As computed"},
-    {ActivationCache::FP8, "fp8", "FP8 and E5M6 (DeepSeek-V3)"}};
+    {ActivationCache::FP8, "fp8", "FP8 and E5M6 (DeepSeek-V3)"},
+    {ActivationCache::FP8Inputs, "fp8-inputs", "FP8, inputs of activation functions"}};
 static_assert(names_all(kActivationCaches));
 inline constexpr Named<CudaGraphs> kCudaGraphs[] = {
     {CudaGraphs::None, "none", "None"},
@@ -58,6 +59,11 @@ inline constexpr Named<CudaGraphs> kCudaGraphs[] = {
     {CudaGraphs::Layer, "layer", "Whole layers"},
     {CudaGraphs::Iteration, "iteration", "Whole iteration"}};
 static_assert(names_all(kCudaGraphs));
+inline constexpr Named<FrozenWeights> kFrozenWeights[] = {
+    {FrozenWeights::Same, "same", "As for GEMMs"},
+    {FrozenWeights::NF4, "nf4", "4 bits, blocks of 64"},
+    {FrozenWeights::NF4Double, "nf4-double", "4 bits, double quantization"}};
+static_assert(names_all(kFrozenWeights));
 inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
                                                   {Recompute::Selective, "selective", "Selective (modules)"},
                                                   {Recompute::Full, "full", "Full"}};
@@ -248,7 +254,14 @@ void add_precision(TableWriter& table) {
       "in FP8 with a scale per 128 elements, and outputs of attention in E5M6 (12 bits), from which "
       "the weight gradient of the projection behind attention quantizes again (DeepSeek-V3, arXiv "
       "2412.19437, section 3.3.3). Casts cost time. Other inputs of GEMMs are saved in the type of "
-      "compute. Recompute mlp_act and moe_act to save no outputs of activation functions.");
+      "compute. Recompute mlp_act and moe_act to save no outputs of activation functions. fp8-inputs: "
+      "inputs of activation functions alone, in FP8 without scales (Megatron-core's "
+      "activation_func_fp8_input_store).");
+  table.flag(
+      member<workload, &W::fp8_attention>(), "fp8_attention", "FP8 attention",
+      "GEMMs of attention read queries, keys and values in FP8. The backward reads these copies and the "
+      "result in FP8, so that the forward saves half the bytes (fp8_dpa of Transformer Engine's "
+      "recipes, with NVTE_FP8_DPA_BWD). Needs compute fp8. Not in a ring.");
   table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type",
                choices_of(kGradDtypes),
                "Type in which gradients are accumulated over microbatches and reduced over replicas. "
@@ -267,12 +280,29 @@ void add_precision(TableWriter& table) {
       member<workload, &W::lora_rank>(), "lora_rank", "LoRA rank", "Ra", "", 0, kMaxHidden,
       "Rank of low-rank adapters (LoRA, Hu et al., arXiv 2106.09685). Gradients and optimizer states "
       "belong to adapters alone. All other parameters are frozen: their GEMMs have input gradients, "
-      "but no weight gradients, and every rank holds them as in a forward, also under FSDP and "
-      "ZeRO-3. Adapters compute in the data type. 0: no adapters; gradients train all parameters.");
+      "but no weight gradients. FSDP and ZeRO-3 shard and gather them without reducing anything. "
+      "Adapters compute in the data type. 0: no adapters; gradients train all parameters.");
   table.choices(
       kLoraModules, "lora_modules", "LoRA modules", lora_module_choices(),
-      "Matrices with an adapter, as target_modules of PEFT without the ending _proj. Each matrix has "
-      "adapters of its own. Experts, routers, embedding and head have none.");
+      "Matrices with an adapter, as target_modules of PEFT without the ending _proj. Experts, routers, "
+      "embedding and head have none.");
+  table.flag(
+      member<workload, &W::lora_packed>(), "lora_packed", "Shared LoRA A",
+      "Matrices with the same input share one matrix A, as the packed linear_qkv and linear_fc1 of NeMo "
+      "and Megatron Bridge do. Otherwise each matrix has its own A, as in PEFT.");
+  table.flag(
+      member<workload, &W::lora_dropout>(), "lora_dropout", "LoRA dropout",
+      "The input of every adapter goes through a dropout (lora_dropout of PEFT, dropout_position pre of "
+      "NeMo). Saves the dropped input and a mask of one byte per element for each matrix A.");
+  table.choice(
+      named<workload, &W::frozen_dtype, kFrozenWeights>(), "frozen_dtype", "Frozen weight type",
+      choices_of(kFrozenWeights),
+      "Type of the frozen linear layers next to adapters (QLoRA, Dettmers et al., arXiv 2305.14314, as "
+      "bitsandbytes stores them). nf4: half a byte per weight, and a float32 scale per 64 weights. "
+      "nf4-double: a byte of scale per 64 weights, and a float32 scale per 256 of these bytes. Every "
+      "GEMM first dequantizes its weights to the data type, in the forward and again in the backward. "
+      "Embedding and head stay in the data type. Needs compute storage, and a gradient sync that does "
+      "not shard parameters.");
 }
 
 void add_logits_and_slots(TableWriter& table) {

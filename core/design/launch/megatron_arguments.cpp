@@ -208,6 +208,8 @@ class MegatronReader {
     // Sequence parallelism is switched off where tp is 1.
     if (on("--sequence-parallel") && p.tp > 1) set("sequence_parallel", "true", "--sequence-parallel");
     if (on("--tp-comm-overlap")) set("tp_comm_overlap", "true", "--tp-comm-overlap");
+    if (on("--tp-comm-overlap-rs-dgrad"))
+      set("tp_comm_overlap_rs_dgrad", "true", "--tp-comm-overlap-rs-dgrad");
     if (on("--use-tp-pp-dp-mapping")) set("rank_order", "tp-cp-pp-dp", "--use-tp-pp-dp-mapping");
     const std::string ring = text("--cp-comm-type").value_or("p2p");
     if (p.cp > 1)

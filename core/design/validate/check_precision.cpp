@@ -175,10 +175,35 @@ void check_activation_cache(Checks& checks) {
            d.model.shared_width(), tp);
 }
 
+// Blocks of 64 weights share a scale. With double quantization, 256 scales share one.
+void check_frozen_weights(Checks& checks) {
+  const Design& d = checks.design;
+  const FrozenWeights type = frozen_weights(d);
+  if (type == FrozenWeights::Same ||
+      !checks.in_range({"tp", "hidden", "heads", "kv_heads", "head_dim", "ffn"}))
+    return;
+  const int64_t block = quantization_block(type == FrozenWeights::NF4 ? DType::NF4 : DType::NF4Double),
+                tp = d.parallel.tp;
+  for (const auto& [knob, width] :
+       {std::pair{"heads", d.model.heads * d.model.head_dim},
+        std::pair{"kv_heads", d.model.kv_heads * d.model.head_dim}, std::pair{"ffn", d.model.ffn}}) {
+    const int64_t elements = d.model.hidden * width;
+    if (elements % (tp * block) == 0) continue;
+    checks.error(ProblemCode::QuantizedFeaturesIndivisible, knob,
+                 "frozen_dtype needs matrices in multiples of " + grouped(block) +
+                     " weights on every rank, but hidden size x " + grouped(width) + " is " +
+                     grouped(elements) + " weights over tp = " + grouped(tp),
+                 "a multiple of " + grouped(tp * block) + ", or frozen_dtype same",
+                 {set_to("frozen_dtype", std::string("same"))});
+    return;
+  }
+}
+
 }  // namespace
 
 void check_precision(Checks& checks) {
   check_sizes(checks);
+  check_frozen_weights(checks);
   check_activation_cache(checks);
   check_units(checks);
   check_weight_formats(checks);

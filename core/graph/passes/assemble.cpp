@@ -300,8 +300,8 @@ TensorId Assembler::parameter(const std::string& instance, const BlockParam& par
   }
   Placement placement = b_.parameter_rules().place(param.axes);
   if (param.column) placement.shards.back() = b_.parameter_rules().of(Axis::Heads);
-  const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement,
-                                    param.dtype.value_or(b_.structure().dtype), TensorRole::Parameter);
+  const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement, parameter_type(param),
+                                    TensorRole::Parameter);
   const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
   b_.segment().params.push_back(
       {id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded, false, part_});

@@ -27,7 +27,10 @@ TensorId Assembler::adapted(const BlockTemplate& block, const OpLine& line,
   if (!weights) return result;
   const OpSpec spec = *parse_op_spec(line.spec);
   const char rank = unused_letter(spec);
-  BlockParam down{weights->name + ".lora_a", {}}, up{weights->name + ".lora_b", {Axis::LoraRank}};
+  BlockParam down, up;
+  down.name = weights->name + ".lora_a";
+  up.name = weights->name + ".lora_b";
+  up.axes = {Axis::LoraRank};
   up.column = weights->column;
   std::string inputs, outputs, inner = spec.in[0];
   for (size_t d = 0; d < weights->axes.size(); ++d) {
@@ -51,13 +54,28 @@ TensorId Assembler::adapted(const BlockTemplate& block, const OpLine& line,
     own.output = name;
     return op(own, of, prefix + "." + name, label + what, modules);
   };
-  TensorId low = add(OpKind::Einsum, {spec.in[0], inputs + rank}, inner, {operands[0], trained(down)},
-                     "lora_a", ", LoRA A");
-  // Partial sums of a row-parallel GEMM are reduced at the rank of the adapter, to the tokens of the stream.
-  if (const Tensor& t = b_.tensor(low);
-      t.axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::LoraRank} && !t.placement.partial.empty()) {
-    Placement reduced = b_.stream_placement({Axis::Batch, Axis::Seq, Axis::Hidden});
-    low = b_.redistribute(low, reduced, Phase::Forward, label + ", LoRA B");
+  const auto reduced_rank = [&] {
+    TensorId x = operands[0];
+    if (b_.structure().lora_dropout)
+      x = add(OpKind::LoraDropout, {spec.in[0]}, spec.in[0], {x}, "lora_x", ", LoRA dropout");
+    const TensorId low = add(OpKind::Einsum, {spec.in[0], inputs + rank}, inner, {x, trained(down)}, "lora_a",
+                             ", LoRA A");
+    // Partial sums of a row-parallel GEMM are reduced at the rank of the adapter, to the tokens of the
+    // stream.
+    const Tensor& t = b_.tensor(low);
+    if (t.axes != std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::LoraRank} || t.placement.partial.empty())
+      return low;
+    return b_.redistribute(low, b_.stream_placement({Axis::Batch, Axis::Seq, Axis::Hidden}), Phase::Forward,
+                           label + ", LoRA B");
+  };
+  // Packed: the first of the matrices with this input has the matrix A of all of them.
+  TensorId low = -1;
+  if (!b_.structure().lora_packed) {
+    low = reduced_rank();
+  } else if (const auto known = packed_ranks_.find(operands[0]); known != packed_ranks_.end()) {
+    low = known->second;
+  } else {
+    low = packed_ranks_[operands[0]] = reduced_rank();
   }
   const TensorId high = add(OpKind::Einsum, {inner, rank + outputs}, spec.out, {low, trained(up)}, "lora_b",
                             ", LoRA B");

@@ -101,6 +101,8 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   }
   OpDraft draft{line, name, *kind, std::move(spec), checked_rule(line, operands), std::move(operands)};
   name_axes(draft);
+  if (b_.structure().frozen_dtype != FrozenWeights::Same && *kind == OpKind::Einsum)
+    for (TensorId& id : draft.operands) id = dequantized(id);
   Op made;
   if (const auto type = quantized_type(draft)) {
     made.compute = *type;

@@ -146,6 +146,26 @@ std::optional<DType> Assembler::quantized_type(const OpDraft& draft) {
   return weights == 1 && !full && !single ? std::optional(b_.structure().compute) : std::nullopt;
 }
 
+DType Assembler::parameter_type(const BlockParam& param) const {
+  const Structure& s = b_.structure();
+  if (s.frozen_dtype == FrozenWeights::Same || b_.segment().kind != SegmentKind::Layer || !param.role ||
+      !is_linear_role(*param.role))
+    return param.dtype.value_or(s.dtype);
+  return s.frozen_dtype == FrozenWeights::NF4 ? DType::NF4 : DType::NF4Double;
+}
+
+TensorId Assembler::dequantized(TensorId id) {
+  const DType type = b_.tensor(id).dtype;
+  if (type != DType::NF4 && type != DType::NF4Double) return id;
+  const TensorId out = b_.cast(id, b_.structure().dtype, Phase::Forward);
+  b_.tensor(out).role = TensorRole::Dequantized;
+  Op& made = b_.segment().ops.back();
+  made.label = "Dequantize";
+  made.block = static_cast<int>(b_.segment().blocks.size()) - 1;
+  made.recomputed_in_backward = true;
+  return out;
+}
+
 DType Assembler::type_at_experts() const {
   const auto format = b_.structure().formats.find(WeightRole::ExpertUp);
   if (format == b_.structure().formats.end()) return b_.structure().compute;

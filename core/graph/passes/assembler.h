@@ -65,6 +65,9 @@ class Assembler {
   TensorId call(const OpLine& line, const TensorNames& names, const std::string& name);
 
   TensorId parameter(const std::string& instance, const BlockParam& param);
+  // The type of a parameter in memory. QLoRA stores the linear layers of blocks in 4 bits; embedding and head
+  // stay as they are (transformers, get_keys_to_not_convert).
+  DType parameter_type(const BlockParam& param) const;
   void index_in_cached_type(const OpLine& line, const BlockTemplate& block);
   // Data operands in the placement with the whole sequence (BlockTemplate::whole_sequence).
   void gather_sequence(std::vector<TensorId>& operands, const std::string& consumer);
@@ -128,6 +131,10 @@ class Assembler {
   // The result in the placement that the following lines expect.
   TensorId in_expected_placement(const OpDraft& draft, TensorId out);
 
+  // The weights in the type that a GEMM reads. Frozen weights in 4 bits are dequantized before every GEMM,
+  // and again in the backward (bitsandbytes, autograd/_functions.py, MatMul4Bit); other tensors stay.
+  TensorId dequantized(TensorId id);
+
   // Quantized GEMMs read slots that were quantized at the experts. With an FP8 dispatch, tokens are quantized
   // before they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
   TensorId to_experts(TensorId slots);
@@ -186,6 +193,8 @@ class Assembler {
   ModelPart part_ = ModelPart::Language;  // of the parameters that lines add
   std::map<const BlockTemplate*, std::optional<BlockTemplate>> weighed_;
   std::map<std::pair<TensorId, DType>, TensorId> quantized_;
+  // Adapters whose matrices share A: input of the matrices -> result of A.
+  std::map<TensorId, TensorId> packed_ranks_;
   // Type of the GEMMs of routed experts.
   DType type_at_experts() const;
   std::map<TensorId, TensorId> at_nodes_;  // choices of a token -> its routing weights at the receiving node

@@ -26,6 +26,7 @@ class Differentiator {
     for (Carried& carried : s_.carried)
       if (carried.in >= 0 && differentiable(carried.in)) carried.in_grad = gradient(carried.in);
     for (Param& param : s_.params) {
+      if (param.frozen) param.copies = b_.copies_of(s_.tensor(param.tensor));
       if (!differentiable(param.tensor)) continue;
       param.gradient = gradient(param.tensor);
       if (param.gradient < 0) param.gradient = zero_gradient(param.tensor);
@@ -47,7 +48,8 @@ class Differentiator {
     const TensorRole role = s_.tensor(id).role;
     if (const Param* param = role == TensorRole::Parameter ? s_.param(id) : nullptr; param && param->frozen)
       return false;
-    return role != TensorRole::Constant && role != TensorRole::Statistic && !is_integer(s_.tensor(id).dtype);
+    return role != TensorRole::Constant && role != TensorRole::Dequantized && role != TensorRole::Statistic &&
+           !is_integer(s_.tensor(id).dtype);
   }
 
   // Of a parameter that the loss does not depend on, as an optimizer with all parameters holds it: zero on

@@ -53,8 +53,8 @@ class Fusion {
   // Whether two forward GEMMs read the same data, and the profile packs their results into one storage.
   bool packed(const Op& a, const Op& b) const {
     return a.phase == b.phase && a.inputs[0] == b.inputs[0] && a.compute == b.compute &&
-           a.stored == b.stored && s_.tensor(a.inputs[1]).role == TensorRole::Parameter &&
-           s_.tensor(b.inputs[1]).role == TensorRole::Parameter &&
+           a.stored == b.stored && is_weights(s_.tensor(a.inputs[1]).role) &&
+           is_weights(s_.tensor(b.inputs[1]).role) &&
            s_.tensor(a.outputs[0]).storage == s_.tensor(b.outputs[0]).storage;
   }
 

@@ -23,6 +23,54 @@ OpId forward_reader(const Segment& s, const Op& collective) {
   return out;
 }
 
+bool reads(const Op& op, TensorId id) {
+  return std::find(op.inputs.begin(), op.inputs.end(), id) != op.inputs.end();
+}
+
+bool has_weights(const Segment& s, const Op& op, bool frozen) {
+  return op.kind == OpKind::Einsum && std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
+           const Param* param = s.param(id);
+           return param && param->frozen == frozen;
+         });
+}
+
+// Results of norms that an adapter reads next to frozen weights. A kernel that fuses norm and GEMM then
+// returns the result, and saves the operand of its GEMM although the weights have no gradient (Transformer
+// Engine, layernorm_linear.py: "if not weight.requires_grad: if not return_layernorm_output"). Profiles of
+// such code bases state saves_inputs for einsum.
+std::vector<SavedStorage> returned_norms(const Segment& s) {
+  std::vector<SavedStorage> out;
+  for (OpId id = 0; id < s.backward_begin; ++id) {
+    const Op& gemm = s.op(id);
+    if (!has_weights(s, gemm, true)) continue;
+    const TensorId operand = gemm.inputs[0];
+    const OpId maker = s.tensor(operand).producer;
+    const bool quantized = maker >= 0 && s.op(maker).kind == OpKind::Quantize;
+    const TensorId source = quantized ? s.op(maker).inputs[0] : operand;
+    const OpId norm = s.tensor(source).producer;
+    const bool of_norm = norm >= 0 &&
+                         (s.op(norm).kind == OpKind::RmsNorm || s.op(norm).kind == OpKind::LayerNorm);
+    const bool of_adapter = std::any_of(s.ops.begin(), s.ops.begin() + s.backward_begin, [&](const Op& op) {
+      return reads(op, source) && (op.kind == OpKind::LoraDropout || has_weights(s, op, false));
+    });
+    const StorageId storage = s.tensor(operand).storage;
+    if (of_norm && of_adapter && std::none_of(out.begin(), out.end(), [&](const SavedStorage& other) {
+          return other.storage == storage;
+        }))
+      out.push_back({storage, id});
+  }
+  return out;
+}
+
+// Adds storages that are not saved yet, in the order of their savers.
+void add_saved(std::vector<SavedStorage>& to, const std::vector<SavedStorage>& more) {
+  for (const SavedStorage& one : more)
+    if (std::none_of(to.begin(), to.end(), [&](const SavedStorage& s) { return s.storage == one.storage; }))
+      to.push_back(one);
+  std::stable_sort(to.begin(), to.end(),
+                   [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+}
+
 // Forward storages that the backward of a layer with this checkpoint policy reads. If replayed_storages is
 // not null, the storages of the replay that the backward reads are added to it.
 std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy checkpoint_policy,
@@ -35,8 +83,8 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
       const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
                                                                              : read;
       const Tensor& t = s.tensor(id);
-      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient ||
-          t.role == TensorRole::Gradient || is_buffer(s, id) || holds_earlier(s, t.storage))
+      if (is_weights(t.role) || t.role == TensorRole::ParameterGradient || t.role == TensorRole::Gradient ||
+          is_buffer(s, id) || holds_earlier(s, t.storage))
         continue;
       if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
         const Op& producer = s.op(t.producer);
@@ -93,7 +141,7 @@ std::vector<SavedStorage> collect_deferred(const Segment& s, CheckpointPolicy ch
       const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
                                                                              : read;
       const Tensor& t = s.tensor(id);
-      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || is_buffer(s, id) ||
+      if (is_weights(t.role) || t.role == TensorRole::ParameterGradient || is_buffer(s, id) ||
           holds_earlier(s, t.storage))
         continue;
       if (t.producer >= 0 && s.op(t.producer).deferrable) continue;
@@ -114,6 +162,9 @@ void find_lifetimes(SegmentBuilder& builder) {
   const bool full = s.replay_end > s.backward_begin;
   s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);
   if (full) s.saved_without_recompute = collect_saved(s, CheckpointPolicy::Activations, nullptr);
+  if (const KernelRule* rule = builder.profile().rule(std::string(template_name(OpKind::Einsum)));
+      rule && !rule->saves_inputs.empty() && builder.structure().lora)
+    add_saved(full ? s.saved_without_recompute : s.saved, returned_norms(s));
   split_backward(s);
   s.deferred = collect_deferred(s, CheckpointPolicy::Input);
   if (full) s.deferred_without_recompute = collect_deferred(s, CheckpointPolicy::Activations);

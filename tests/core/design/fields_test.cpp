@@ -99,7 +99,10 @@ void add_layouts(Designs& add) {
   add("llama3.2-1b", 2, 1, 2, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
     p.cp = 2;
     w.lora_rank = 16;
+    p.sequence_parallel = p.tp_comm_overlap = true;
   });
+  add("llama3-8b", 1, 1, 2,
+      [](ParallelSpec&, WorkloadSpec& w, Design&) { w.compute = ComputePrecision::FP8; });
   add("deepseek-v3", 1, 2, 16, [](ParallelSpec& p, WorkloadSpec&, Design& d) {
     d.model.mtp_layers = 1;
     p.ep = 16;

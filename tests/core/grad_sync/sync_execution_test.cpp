@@ -3,6 +3,7 @@
 // must compute with the parameters of unsharded training.
 #include <QtTest>
 #include <random>
+#include <set>
 
 #include "design/knobs/knobs.h"
 #include "grad_sync/sync_model.h"
@@ -106,6 +107,7 @@ class Job {
         if (!use(Phase::Backward, again, param_of(again), mb)) return false;
       for (const int i : gradient_order(input_.params)) {
         if (!use(Phase::Backward, i, i, mb)) return false;
+        if (frozen(static_cast<size_t>(i))) continue;
         for (int64_t r = 0; r < ranks_; ++r)
           for (size_t e = 0; e < whole_[static_cast<size_t>(r)][static_cast<size_t>(i)].size(); ++e) {
             // Depends on the parameter, so that a stale one shows.
@@ -139,6 +141,7 @@ class Job {
   int64_t first_of(int64_t rank, size_t param) const {
     return members(param).replicas[static_cast<size_t>(rank)].front();
   }
+  bool frozen(size_t param) const { return input_.params[param].frozen; }
   // A group of one rank has nothing to shard.
   bool sharded(size_t param) const {
     return input_.groups[static_cast<size_t>(input_.params[param].group)].size > 1;
@@ -281,6 +284,10 @@ class Job {
         for (size_t e = 0; e < reference_[static_cast<size_t>(r)][p].size(); ++e) {
           double& reference = reference_[static_cast<size_t>(r)][p][e];
           const double before = reference, sum = reduced_[static_cast<size_t>(r)][p][e];
+          if (frozen(p)) {
+            if (!std::isnan(sum)) return false;  // nothing reduces it
+            continue;
+          }
           reference -= rate * total[static_cast<size_t>(first_of(r, p))][p][e];
           shards_[static_cast<size_t>(r)][p][e] = std::isnan(sum) ? std::nan("") : before - rate * sum;
           const auto& replicas = members(p).replicas[static_cast<size_t>(r)];
@@ -363,6 +370,8 @@ class SyncExecutionTest : public QObject {
  private Q_SLOTS:
   void policies_train_like_one_rank_data();
   void policies_train_like_one_rank();
+  void frozen_parameters_are_only_gathered_data();
+  void frozen_parameters_are_only_gathered();
   void experts_train_like_one_rank_data();
   void experts_train_like_one_rank();
 };
@@ -392,6 +401,42 @@ void SyncExecutionTest::policies_train_like_one_rank() {
       input.groups.front().across_size = in(2, 3);
       input.groups.front().both = "all";
     }
+    Job job(input, {neighbours(input.groups.front())}, policy, static_cast<unsigned>(round));
+    for (int step = 0; step < 2; ++step)
+      QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));
+  }
+}
+
+void SyncExecutionTest::frozen_parameters_are_only_gathered_data() {
+  QTest::addColumn<int>("strategy");
+  for (const auto& [name, strategy] : {std::pair{"zero-3", SyncStrategy::Zero3},
+                                       {"fsdp1", SyncStrategy::Fsdp1},
+                                       {"fsdp2", SyncStrategy::Fsdp2}})
+    QTest::newRow(name) << static_cast<int>(strategy);
+}
+
+// Ranks store shards of frozen parameters, and compute with whole ones.
+void SyncExecutionTest::frozen_parameters_are_only_gathered() {
+  QFETCH(int, strategy);
+  std::mt19937 random(32);
+  const auto in = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
+  for (int round = 0; round < 40; ++round) {
+    SyncInput input = tiny(in(2, 5), false, false);
+    for (SyncParam& p : input.params) p.frozen = in(0, 3) != 0;
+    SyncPolicy policy = tiny_policy(static_cast<SyncStrategy>(strategy), in);
+    if (policy.sharding == FsdpSharding::NoShard) policy.sharding = FsdpSharding::FullShard;
+    const auto plan = std::get<SyncPlan>(plan_sync(input, policy));
+    std::set<int> gathered;
+    for (const SyncAction& a : plan.actions)
+      for (const SyncPart& part : a.parts) {
+        if (a.op == CollectiveKind::AllGather)
+          gathered.insert(part.param);
+        else
+          QVERIFY(!input.params[static_cast<size_t>(part.param)].frozen);
+      }
+    QCOMPARE(gathered.size(), input.params.size());
     Job job(input, {neighbours(input.groups.front())}, policy, static_cast<unsigned>(round));
     for (int step = 0; step < 2; ++step)
       QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));

@@ -69,6 +69,10 @@ Design random_design(std::mt19937& random, SyncStrategy sync) {
     }
     d.workload.batch = d.parallel.dp * pp * pick({1, 2, 7});
   }
+  if (!d.model.tied_embeddings && pick({0, 0, 1}) != 0) {
+    d.workload.lora_rank = 8;
+    d.workload.lora_modules = LoraModules{static_cast<uint8_t>(pick({1, 15, 127}))};
+  }
   if (is_megatron(sync) && d.workload.dtype == DType::BF16 && pick({0, 1}) != 0) {
     d.workload.compute = pick({0, 1}) != 0 ? ComputePrecision::FP8 : ComputePrecision::MXFP8;
     d.workload.fp8_params = true;

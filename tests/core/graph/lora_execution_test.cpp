@@ -4,10 +4,12 @@
 
 #include "design/validate/validate.h"
 #include "graph/build.h"
+#include "memory/estimate.h"
 #include "plan/report.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 #include "support/execution_runs.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -52,6 +54,12 @@ constexpr const char* kRuns[] = {
     "llama dp=2 sync=distributed-optimizer profile=transformers-eager",
     "qwen2 tp=2 sequence_parallel=true",
     "gpt tp=2 dp=2",
+    "llama lora_dropout=true lora_modules=q,o,down tp=2 sequence_parallel=true dp=2",
+    "llama lora_dropout=true cp=2 context=zigzag",
+    "llama lora_packed=true tp=2 sequence_parallel=true",
+    "llama lora_packed=true lora_dropout=true cp=2 context=ulysses recompute=full",
+    "llama frozen_dtype=nf4 hidden=32 ffn=32 tp=2 sequence_parallel=true pp=2",
+    "llama frozen_dtype=nf4 hidden=32 ffn=32 recompute=selective schedule=zb-h1 pp=2",
     "mixtral experts=4 experts_per_token=2 expert_ffn=8 tp=2 sequence_parallel=true"};
 
 }  // namespace
@@ -166,6 +174,116 @@ class LoraExecutionTest : public QObject {
     const Wide parameters = report("fp32")->stages[0].parameters.value;
     QVERIFY(optimizer(*report("fp32")) == parameters * 12);
     QVERIFY(optimizer(*report("int8-blockwise")) == parameters * 4 + parameters * 2 * 260 / 256);
+  }
+
+  // FSDP and ZeRO-3 store a share of the frozen weights, in the data type, and gather them layer by layer.
+  // Only adapters are reduced.
+  void frozenWeightsAreSharded_data() {
+    QTest::addColumn<QString>("sync");
+    for (const char* sync : {"fsdp1", "fsdp2", "zero-3"}) QTest::newRow(sync) << sync;
+  }
+  void frozenWeightsAreSharded() {
+    QFETCH(QString, sync);
+    Design d = preset_design("llama3-8b", 1, 1, 8);
+    d.workload.batch = 8;
+    set_knobs(d, ("lora_rank=16 lora_modules=q,k,v,o sync=" + sync).toStdString().c_str());
+    const auto report = make_report(d);
+    QVERIFY(report->valid());
+    const Wide adapters = Wide(32) * 16 * (2 * (4096 + 4096) + 2 * (4096 + 1024)),
+               frozen = report->stages[0].parameters.value - adapters;
+    Wide stored = 0, reduced = 0, gathered = 0;
+    for (const PartValue& p : report->stages[0].parts[static_cast<size_t>(MemoryCategory::Parameters)])
+      if (p.name.find("frozen") != std::string::npos) stored += p.bytes.value;
+    QVERIFY(stored == frozen * 2 / 8);
+    for (const CollectiveValue& c : report->stages[0].collectives) {
+      if (c.op.name() == "reduce_scatter") reduced += c.elements.value;
+      if (c.op.name() == "all_gather") gathered += c.elements.value;
+    }
+    QVERIFY(reduced == adapters);
+    // Layers are gathered in the forward and again in the backward.
+    QVERIFY(gathered > frozen && gathered <= 2 * (frozen + adapters));
+  }
+
+  // QLoRA: 4-bit weights and their scales; one layer's largest matrix is dequantized at a time.
+  void fourBitWeights_data() {
+    QTest::addColumn<QString>("type");
+    QTest::addColumn<int>("bytes");  // per 16,384 weights
+    QTest::newRow("nf4") << "nf4" << 16384 / 2 + 16384 / 64 * 4;
+    QTest::newRow("nf4-double") << "nf4-double" << 16384 / 2 + 16384 / 64 + 4;
+  }
+  void fourBitWeights() {
+    QFETCH(QString, type);
+    QFETCH(int, bytes);
+    Design d = preset_design("llama2-13b", 1, 1, 1);
+    set_knobs(d, "lora_rank=8");
+    const auto plain = make_report(d);
+    set_knobs(d, ("frozen_dtype=" + type).toStdString().c_str());
+    const auto report = make_report(d);
+    QVERIFY(report->valid());
+    const auto parameters = [](const Report& of) {
+      return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Parameters)].value;
+    };
+    const Wide linear = Wide(40) * (4 * 5120 * 5120 + 3 * 5120 * 13824);
+    QVERIFY(parameters(*plain) - parameters(*report) == linear * 2 - linear / 16384 * bytes);
+    int dequantized = 0, again = 0;
+    const Segment& layer = report->graph().segments[1];
+    for (const Op& op : layer.ops)
+      if (op.label.starts_with("Dequantize")) ++(op.phase == Phase::Forward ? dequantized : again);
+    QCOMPARE(dequantized, 7);
+    QCOMPARE(again, 7);
+    for (const SavedStorage& s : layer.saved)
+      QVERIFY(layer.storages[static_cast<size_t>(s.storage)].name.find(".w") == std::string::npos);
+  }
+
+  // The dropped input and a byte of mask per element, once for matrices with the same input.
+  void droppedInputs() {
+    const auto activations = [](const char* settings) {
+      Design d = preset_design("llama2-70b", 1, 1, 1);
+      d.workload.seq = 8192;
+      d.workload.batch = 1;
+      set_knobs(d, std::string("lora_rank=16 lora_modules=q,k,v ") + settings);
+      return make_report(d)->stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value;
+    };
+    const Wide tokens = Wide(80) * 8192, input = tokens * 8192 * 2, mask = tokens * 8192;
+    const Wide plain = activations(""), packed = activations("lora_packed=true");
+    QVERIFY(activations("lora_packed=true lora_dropout=true") == packed + mask);  // instead of the input
+    QVERIFY(activations("lora_dropout=true") == plain + 2 * input + 3 * mask);
+    QVERIFY(plain - packed == tokens * 2 * 16 * 2);  // results of A
+  }
+
+  // FP8 attention saves queries, keys, values and the result in FP8. Inputs of activation functions in FP8
+  // have half the bytes.
+  void savedInFp8() {
+    const auto activations = [](const char* settings) {
+      Design d = preset_design("llama2-70b", 1, 1, 1);
+      d.workload.seq = 8192;
+      d.workload.batch = 1;
+      set_knobs(d, std::string("lora_rank=16 lora_packed=true lora_dropout=true compute=fp8 ") + settings);
+      return make_report(d)->stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value;
+    };
+    const Wide tokens = Wide(80) * 8192, plain = activations("");
+    QVERIFY(plain - activations("fp8_attention=true") == tokens * (8192 + 1024 + 1024 + 8192));
+    QVERIFY(plain - activations("activation_cache=fp8-inputs") == tokens * 2 * 28672);
+  }
+
+  // NeMo neither overlaps the gather of an input that an adapter also reads nor the scatter of its gradient.
+  // Scatters of other input gradients need tp_comm_overlap_rs_dgrad, because frozen weights have no weight
+  // gradients.
+  void overlapNextToAdapters() {
+    const auto seconds = [](const char* settings) {
+      Design d = preset_design("llama2-70b", 4, 1, 2);
+      d.workload.seq = 8192;
+      d.workload.batch = 2;
+      set_knobs(d, std::string("sequence_parallel=true ") + settings);
+      return simulate(*estimate(d, std::make_shared<PlanCache>()))->step_seconds;
+    };
+    const std::string lora = "lora_rank=16 ", overlap = "tp_comm_overlap=true ",
+                      scatters = "tp_comm_overlap_rs_dgrad=true ";
+    const double alone = seconds(lora.c_str()), some = seconds((lora + overlap).c_str()),
+                 more = seconds((lora + overlap + scatters).c_str());
+    QVERIFY(some < alone);
+    QVERIFY(more < some);
+    QCOMPARE(seconds((overlap + scatters).c_str()), seconds(overlap.c_str()));
   }
 
   void inferenceHasNoAdapters() {

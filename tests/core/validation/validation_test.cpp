@@ -327,7 +327,7 @@ class ValidationTest : public QObject {
     QCOMPARE(lora.model.preset, std::string("llama2-70b"));
     QCOMPARE(lora.workload.lora_rank, int64_t{16});
     QVERIFY(lora.workload.lora_modules == kAttentionLora);
-    QVERIFY(lora.parallel.context == ContextMode::Ulysses && lora.workload.fp8_params);
+    QVERIFY(lora.parallel.context == ContextMode::Zigzag && lora.workload.fp8_params);
   }
 
   void aNameThatIsNoTextIsToldWithItsRow() {
