@@ -55,7 +55,8 @@ class StageSyncBuilder {
         ends_(first.embedding != last),
         separate_roots_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(trained_params(graph, first, last, has_layers)),
-        segments_(stage_segments(graph, first, last, has_layers)) {
+        segments_(stage_segments(graph, first, last, has_layers)),
+        muon_(muon_work(graph, first, last, has_layers)) {
     sync_.strategy = s_.sync;
   }
 
@@ -66,6 +67,9 @@ class StageSyncBuilder {
       for (size_t g = 0; g < groups_.size(); ++g) reduce_group(g);
       if (s_.sync == SyncStrategy::Zero3) sync_.gathered = Expr(symbol("Pg"));
     }
+    sync_.muon = std::move(muon_);
+    sync_.derived.insert(sync_.derived.end(), sync_.muon.derived.begin(), sync_.muon.derived.end());
+    if (s_.offload_part) sync_.derived.push_back(offloaded_blocks(symbol("Ph"), sync_.owned));
     return std::move(sync_);
   }
 
@@ -290,6 +294,7 @@ class StageSyncBuilder {
   bool separate_roots_;  // embedding and head are in two chunks of this stage
   std::vector<StageParam> params_;
   std::vector<StageSegment> segments_;
+  MuonWork muon_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
   std::map<const Segment*, std::vector<FlatParam>> flats_;
   StageSync sync_;

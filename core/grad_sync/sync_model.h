@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grad_sync/grad_plan.h"
+#include "grad_sync/muon.h"
 #include "grad_sync/sync_groups.h"
 #include "grad_sync/sync_params.h"
 
@@ -56,6 +57,7 @@ struct StageSync {
   SyncStrategy strategy = SyncStrategy::DdpFlat;
   std::vector<DerivedSymbol> derived;  // to define on the stage's binding, in order
   std::vector<SyncRow> rows;
+  MuonWork muon;                // empty without Muon
   Expr owned;                   // parameters whose optimizer states the rank stores, with padding
   Expr buffers;                 // elements of whole gradients, with padding
   std::vector<SyncUnit> units;  // FSDP only; roots first

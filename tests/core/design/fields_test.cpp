@@ -97,6 +97,7 @@ void add_layouts(Designs& add) {
   add("gpt3-small-125m", 1, 1, 16,
       [](ParallelSpec& p, WorkloadSpec&, Design&) { p.sync = SyncStrategy::Zero3; });
   add("llama3.2-1b", 2, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.lora_rank = 16; });
+  add("llama3.2-1b", 2, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.offload_optimizer = true; });
   add("deepseek-v3", 1, 2, 16, [](ParallelSpec& p, WorkloadSpec&, Design& d) {
     d.model.mtp_layers = 1;
     p.ep = 16;

@@ -80,6 +80,7 @@ constexpr const char* kIds[] = {"layers",
                                 "ssm_state_dtype",
                                 "batch",
                                 "microbatch",
+                                "packed_length",
                                 "dtype",
                                 "grad_dtype",
                                 "vocab_multiple",
@@ -93,10 +94,12 @@ constexpr const char* kIds[] = {"layers",
                                 "transposed_weights",
                                 "activation_cache",
                                 "master_weights",
+                                "optimizer",
                                 "moment_dtype",
                                 "lora_rank",
                                 "lora_modules",
                                 "offload_optimizer",
+                                "optimizer_offload_fraction",
                                 "offload_activations",
                                 "recompute",
                                 "recompute_modules",
@@ -254,7 +257,10 @@ void KnobsTest::every_knob() {
     case KnobType::Integer:
       values = {std::to_string(k.min), std::to_string(k.max), std::to_string(k.min + 1)};
       break;
-    case KnobType::Decimal: values = {"1", "1.25", "2.5", "1.001"}; break;
+    case KnobType::Decimal:
+      values = k.max > 1000 ? std::vector<std::string>{"1", "1.25", "2.5", "1.001"}
+                            : std::vector<std::string>{"0", "0.25", "0.999", "1"};
+      break;
     case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
     case KnobType::Boolean: values = {"true", "false"}; break;
     case KnobType::ChoiceList:

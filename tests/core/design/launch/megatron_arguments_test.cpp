@@ -107,6 +107,9 @@ class MegatronArgumentsTest : public QObject {
     row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
     row("context", "zigzag", {"--context-parallel-size", "2"});
     row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
+    row("optimizer_offload_fraction", "0.25",
+        {"--optimizer-cpu-offload", "true", "--optimizer-offload-fraction", "0.25"});
+    row("optimizer", "muon", {"--optimizer", "muon"});
     row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
     row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
     row("recompute_method", "block",
@@ -134,7 +137,7 @@ class MegatronArgumentsTest : public QObject {
       return launch.unmapped.size() == 1 ? launch.unmapped[0].argument : std::string();
     };
     QCOMPARE(only(with({{"--use-megatron-fsdp", "true"}})), std::string("--use-megatron-fsdp"));
-    QCOMPARE(only(with({{"--optimizer", "muon"}})), std::string("--optimizer"));
+    QCOMPARE(only(with({{"--optimizer", "sgd"}})), std::string("--optimizer"));
     QCOMPARE(only(with({{"--num-layers", "many"}})), std::string("--num-layers"));
     QCOMPARE(only(with({{"--hidden-dropout", "0.0"}})), std::string("--attention-dropout"));
     QCOMPARE(only(with({{"--cross-entropy-loss-fusion", "true"}})),
