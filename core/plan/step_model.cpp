@@ -239,8 +239,16 @@ class ShapeBuilder {
       if (!known) shape_.derived.push_back(offloaded_blocks(blocks, elements));
       moved = offloaded_elements(s, elements, blocks);
     }
-    if (!moved.is_zero()) shape_.host_memory.push_back({name, moved * size, kind});
-    part(MemoryCategory::Optimizer, name, (elements - moved) * size, kind);
+    if (!moved.is_zero()) shape_.host_memory.push_back({name, bytes_of(moved, size), kind});
+    part(MemoryCategory::Optimizer, name, bytes_of(elements - moved, size), kind);
+  }
+
+  // The scale of a last block of 8-bit moments that is not full counts as a share of four bytes, rounded up.
+  Expr bytes_of(const Expr& elements, const Expr& size) {
+    if (size != dtype_size(DType::Int8Block) || elements.is_zero()) return elements * size;
+    const Symbol scales = Symbol::intern("Qs" + std::to_string(shape_.derived.size()));
+    shape_.derived.push_back({scales, DerivedRule::CeilDiv, elements, Expr(256 / dtype_bytes(DType::FP32))});
+    return elements + Expr(scales);
   }
 
   // Parameters that stay in float32 although the other parameters have 16 bits. Sharded states do not

@@ -12,7 +12,7 @@ namespace {
 std::vector<Fix> tp_fixes(const Checks& checks) {
   std::vector<Fix> fixes;
   if (!checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_heads", "ssm_head_dim",
-                        "ssm_groups", "linear_key_heads", "linear_norm_groups", "layers", "seq", "pp", "dp"}))
+                        "ssm_groups", "linear_key_heads", "linear_norm_groups", "seq", "pp", "dp"}))
     return fixes;
   const Design& d = checks.design;
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
