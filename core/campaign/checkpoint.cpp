@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "grad_sync/grad_plan.h"
+#include "grad_sync/muon.h"
 #include "grad_sync/sync_groups.h"
 
 namespace shardscape {
@@ -15,8 +16,8 @@ double number(const Expr& expr, const Binding& binding) {
 }
 
 // Bytes of one trained parameter with its states.
-double state_bytes(const Structure& s, DType type) {
-  const double moments = 2 * dtype_bytes(s.moment_dtype);
+double state_bytes(const Structure& s, DType type, bool muon) {
+  const double moments = (muon ? 1 : 2) * dtype_bytes(s.moment_dtype);
   if (is_torch_fsdp(s.sync)) return 4 + moments;  // parameters in float32
   return dtype_bytes(type) + (s.master_weights && dtype_bytes(type) < 4 ? 4 : 0) + moments;
 }
@@ -34,7 +35,9 @@ double rank_bytes(const Report& report, const StageReport& stage) {
   for (const StageParam& p : stage_params(graph, shape.first, shape.last, shape.has_layers)) {
     const Tensor& tensor = p.segment->tensor(p.param->tensor);
     const bool trained = p.param->gradient >= 0;
-    const double each = trained ? state_bytes(graph.structure, tensor.dtype) : dtype_bytes(tensor.dtype);
+    const double each = trained ? state_bytes(graph.structure, tensor.dtype,
+                                              is_muon_matrix(graph.structure, *p.segment, *p.param))
+                                : dtype_bytes(tensor.dtype);
     const double ranks = trained
                              ? replicas(replica_group(graph.structure, p.segment->tensor(p.param->gradient)))
                              : of_frozen;

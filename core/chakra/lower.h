@@ -11,6 +11,7 @@
 #include "chakra/forward_scale.h"
 #include "chakra/groups.h"
 #include "chakra/rank_program.h"
+#include "grad_sync/muon.h"
 #include "mesh/mesh.h"
 #include "plan/report.h"
 #include "timing/op_seconds.h"
@@ -56,6 +57,7 @@ class Lowering {
   double seconds_of(const Segment& segment, OpId op) const;
   double packing_seconds(const Segment& segment, OpId op) const;  // packing kernels around a collective
   double seconds_of_bytes(double bytes) const;                    // a memory-bound kernel
+  double newton_schulz_seconds(const MuonWork& muon, const Binding& stage) const;
   // The program of a stage's rank class. Incomplete if stopped.
   RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0,
                     const ForwardParts& parts = {}) const;

@@ -10,6 +10,7 @@
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "timing/machine_of.h"
+#include "timing/muon_seconds.h"
 
 namespace shardscape {
 
@@ -41,6 +42,7 @@ Lowering::Lowering(const Report& report, const DeviceMesh& mesh, bool durations)
     for (const GradReduction& r : plan_grad_reduce(graph, sync.owned, s.first, s.last, s.layers > 0))
       add_role({r.axes, r.embedding_group, r.mirror});
     for (const SyncRow& row : sync.rows) add_role({row.axes, false});
+    for (const MuonWork::Gather& gather : sync.muon.gathers) add_role({gather.axes, false});
     for (const SyncUnit& unit : sync.units) {
       for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group, r.mirror});
     }
@@ -64,6 +66,10 @@ double Lowering::packing_seconds(const Segment& segment, OpId op) const {
 
 double Lowering::seconds_of_bytes(double bytes) const {
   return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0;
+}
+
+double Lowering::newton_schulz_seconds(const MuonWork& muon, const Binding& stage) const {
+  return machine_ ? shardscape::newton_schulz_seconds(*machine_, muon, stage) : 0;
 }
 
 void Lowering::add_role(const GroupRole& role) {

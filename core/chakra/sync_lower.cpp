@@ -76,7 +76,8 @@ void SyncLowering::reduce() {
   }
 }
 
-uint32_t SyncLowering::update_on_host() {
+// device: node of the device's update; 0 if the host updates all parameters.
+uint32_t SyncLowering::update_on_host(uint32_t device) {
   const OffloadedStep step = offloaded_step(graph_, sync_.owned);
   const auto add = [&](const char* name, chakra::NodeType type, const Expr& bytes) {
     TraceOp op{.name = name, .type = type, .tensor_size = value(bytes, std::string(name) + ": bytes")};
@@ -87,6 +88,7 @@ uint32_t SyncLowering::update_on_host() {
   };
   const uint32_t stored = add("optimizer.gradients", chakra::NodeType::MemStore, step.gradient_bytes);
   builder_.depend(stored);
+  builder_.depend(device);
   return add("optimizer.parameters", chakra::NodeType::MemLoad, step.parameter_bytes);
 }
 
@@ -96,8 +98,40 @@ uint32_t SyncLowering::update() {
     last_reduction_ = add_number("gradients.norm." + group_name(norm), norm, -1);
   }
   depend_on_reductions();
-  if (graph_.structure.offload_optimizer) return update_on_host();
-  const OptimizerCost cost = optimizer_cost(graph_, sync_.owned, first_, last_, stage_.layers > 0);
+  if (!sync_.muon.matrices.empty()) orthogonalize();
+  uint32_t device = 0;
+  if (updates_on_device(graph_.structure)) {
+    device = update_on_device();
+    if (graph_.structure.offload_optimizer) depend_on_reductions();
+  }
+  return graph_.structure.offload_optimizer ? update_on_host(device) : device;
+}
+
+// Muon: gathers of momentum one after another, then the Newton-Schulz iterations.
+void SyncLowering::orthogonalize() {
+  for (const MuonWork::Gather& gather : sync_.muon.gathers) {
+    const int64_t bytes = value(gather.elements, "gather of momentum: elements") * dtype_bytes(DType::BF16),
+                  ranks = lowering_.role_size(lowering_.role_of(gather.axes));
+    last_reduction_ = builder_.add(add_collective("momentum.gather." + group_name(gather.axes), "",
+                                                  CollectiveKind::AllGather, gather.axes, bytes / ranks),
+                                   -1, -1, 0);
+    builder_.depend(last_reduction_);
+  }
+  const int64_t bytes = value(sync_.muon.owned, "Muon: elements") * dtype_bytes(DType::BF16);
+  TraceOp op{.name = "optimizer.newton_schulz",
+             .num_ops = value(sync_.muon.flops, "Muon: FLOPs"),
+             .tensor_size = std::max<int64_t>(1, 2 * bytes),
+             .seconds = lowering_.newton_schulz_seconds(sync_.muon, stage_.binding)};
+  if (program_.tensors) {
+    op.inputs.push_back({"optimizer.momentum", NameScope::Rank, bytes});
+    op.outputs.push_back({"optimizer.orthogonal", NameScope::Rank, bytes});
+  }
+  builder_.depend(builder_.add(add_op(std::move(op)), -1, -1, 0));
+}
+
+uint32_t SyncLowering::update_on_device() {
+  const OptimizerCost cost = optimizer_cost(graph_, sync_.owned, sync_.muon.owned, first_, last_,
+                                            stage_.layers > 0);
   const int64_t read = value(cost.read_bytes, "optimizer: bytes"),
                 written = value(cost.written_bytes, "optimizer: bytes");
   TraceOp op{.name = "optimizer.adam",

@@ -62,7 +62,9 @@ class SyncLowering : private SyncWalk::Maker {
   std::string root_name(const SyncUnit& unit) const;
   std::string unit_suffix(const SyncUnit& unit) const;
   uint32_t update();  // returns the last node of the optimizer
-  uint32_t update_on_host();
+  uint32_t update_on_host(uint32_t device);
+  uint32_t update_on_device();
+  void orthogonalize();
   void depend_on_gradients();
   void depend_on_reductions();
   int64_t value(const Expr& expr, const std::string& what) const;

@@ -37,6 +37,9 @@ void bind_base(Binding& binding, const Design& d) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] > 0) binding.set(symbols[i], values[i]);
   if (trains(d) && d.workload.lora_rank > 0) binding.set(Symbol::intern("Ra"), d.workload.lora_rank);
+  if (packs_documents(d)) binding.set(Symbol::intern("Ld"), d.workload.packed_length);
+  if (trains(d) && d.workload.offload_optimizer)
+    binding.set(Symbol::intern("Of"), d.workload.optimizer_offload_fraction);
   if (!runs_tower(d)) return;
   binding.set(Symbol::intern("I"), images_per_sequence(d));
   binding.set(Symbol::intern("Np"), patches_per_image(d));
@@ -203,7 +206,14 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
        Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
   const bool cached = design.workload.cached_tokens > 0;  // prefill after tokens in the cache
-  const Symbol reachable = symbol(design.workload.mode == Mode::Decode || cached ? "C" : "S");
+  // Packed documents: S / Ld of them, rounded to the nearest number, all with the same tokens.
+  const bool packed = packs_documents(design);
+  if (packed) {
+    const Expr length(symbol("Ld")), documents(symbol("Nd")), tokens(symbol("S"));
+    out.push_back({symbol("Nd"), DerivedRule::FloorDiv, Expr(2) * tokens + length, Expr(2) * length});
+    out.push_back({symbol("Sd"), DerivedRule::FloorDiv, tokens, documents});
+  }
+  const Symbol reachable = symbol(packed ? "Sd" : design.workload.mode == Mode::Decode || cached ? "C" : "S");
   const Expr before_prompt = Expr(symbol("C")) - Expr(symbol("S"));
   // Wb: cached tokens that the first query of a prompt sees in its window.
   const auto add_window = [&](Symbol width, Symbol effective, Symbol before) {

@@ -3,12 +3,42 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/units.h"
 #include "design/expert_nodes.h"
 #include "design/layer_sizes.h"
 #include "design/validate/checks.h"
+#include "model/kernel_profile.h"
 #include "model/library.h"
 
 namespace shardscape {
+
+std::string no_packing(const Design& design) {
+  const WorkloadSpec& w = design.workload;
+  if (!uses_axis(design, Axis::Heads)) return "the architecture has no attention";
+  if (uses_axis(design, Axis::IndexDim) || uses_axis(design, Axis::CompressRatio))
+    return "kernels of sparse attention do not take the boundaries of documents";
+  const KernelProfile* profile = ModelLibrary::instance().profile(w.profile);
+  if (profile && !profile->has_blockwise_attention())
+    return "the attention of the kernel profile " + profile->id +
+           " stores whole rows of scores and computes the masked pairs, too";
+  return w.packed_length >= w.seq ? "one document fills a sequence of " + grouped(w.seq) + " tokens" : "";
+}
+
+bool packs_documents(const Design& design) {
+  return trains(design) && design.workload.packed_length > 0 && no_packing(design).empty();
+}
+
+std::string no_muon(const Design& design) {
+  const ParallelSpec& p = design.parallel;
+  const WorkloadSpec& w = design.workload;
+  if (w.lora_rank > 0) return "adapters are trained with Adam (lora_rank)";
+  if (w.offload_optimizer) return "the host updates parameters with Adam (offload_optimizer)";
+  if (w.moment_dtype == DType::FP8 || w.moment_dtype == DType::Int8Block)
+    return "8-bit moments are those of Adam (moment_dtype)";
+  if (p.dp * p.cp > 1 && (is_fsdp(p.sync) || is_deepspeed(p.sync)))
+    return "Muon needs whole matrices, and this gradient sync shards each of them (sync)";
+  return "";
+}
 
 MeshDegrees mesh_degrees(const Design& design) {
   const ParallelSpec& p = design.parallel;

@@ -45,6 +45,10 @@ enum class FrozenWeights : uint8_t { Same, NF4, NF4Double };
 // Iteration: all forwards and backwards of a step (full_iteration).
 enum class CudaGraphs : uint8_t { None, Attention, Router, AttentionRouter, Layer, Iteration };
 
+// Muon: matrices inside layers have one momentum, which Newton-Schulz iterations orthogonalize before the
+// update (grad_sync/muon.h). All other parameters have Adam's two moments.
+enum class OptimizerKind : uint8_t { Adam, Muon };
+
 // Whether gradients train the vision tower and its projector.
 enum class VisionTraining : uint8_t { Train, Frozen };
 // How ranks share the work of a tower. Tensor: tp splits heads and MLPs. Data: every rank holds the whole
@@ -66,6 +70,9 @@ struct BatchRamp {
 struct WorkloadSpec {
   Mode mode = Mode::Train;
   int64_t seq = 8192, batch = 64, microbatch = 1;
+  // Training: mean tokens of the documents that a sequence packs; attention sees keys of the query's
+  // document. 0: a sequence is one document.
+  int64_t packed_length = 0;
   int64_t context_length = 4096;  // decode: tokens of a sequence that attention sees, including the new token
   int64_t cached_tokens = 0;      // prefill: tokens of each sequence that the cache holds before the step
   // Inference: the step is a pass of the model's first module for multi-token prediction, which proposes a
@@ -83,8 +90,9 @@ struct WorkloadSpec {
   // transposed.
   bool fp8_params = false, transposed_weights = true;
   ActivationCache activation_cache = ActivationCache::Same;
-  bool master_weights = true;        // float32 copies of 16-bit parameters, updated by the optimizer
-  DType moment_dtype = DType::FP32;  // type of the optimizer's two moments
+  bool master_weights = true;  // float32 copies of 16-bit parameters, updated by the optimizer
+  OptimizerKind optimizer = OptimizerKind::Adam;
+  DType moment_dtype = DType::FP32;  // type of the optimizer's moments
   // LoRA: rank of the adapters, and the matrices that have adapters. Gradients train the adapters alone; all
   // other parameters are frozen. 0: no adapters, and gradients train every parameter.
   int64_t lora_rank = 0;
@@ -102,9 +110,10 @@ struct WorkloadSpec {
   // Modules that selective recompute runs again.
   RecomputeModules recompute_modules{1 << static_cast<int>(RecomputeModule::CoreAttn)};
   RecomputeMethod recompute_method = RecomputeMethod::Uniform;  // method of full recompute
-  int64_t recompute_num_layers = 1;  // uniform: layers per group; block: layers that run again
-  bool offload_optimizer = false;    // the host stores optimizer states and updates the parameters
-  int64_t offload_activations = 0;   // layers per virtual stage whose activations are offloaded to the host
+  int64_t recompute_num_layers = 1;           // uniform: layers per group; block: layers that run again
+  bool offload_optimizer = false;             // the host stores optimizer states and updates the parameters
+  int64_t optimizer_offload_fraction = 1000;  // share of these states and updates, in thousandths
+  int64_t offload_activations = 0;  // layers per virtual stage whose activations are offloaded to the host
   // Full recompute: every tp rank saves 1/tp of a layer's input.
   bool distribute_saved_activations = false;
   bool gathered_logits = false;  // every tp rank computes the loss on the whole vocabulary
@@ -195,6 +204,15 @@ bool runs_fp8_attention(const Design& design);
 // WorkloadSpec::frozen_dtype where it has an effect, otherwise Same: with adapters, GEMMs in the data type,
 // and a gradient sync that keeps parameters whole.
 FrozenWeights frozen_weights(const Design& design);
+
+// Whether a sequence of the training design packs several documents that fused kernels of attention tell
+// apart by their boundaries (cu_seqlens; THD format of Transformer Engine). Kernels that store whole rows of
+// scores mask the pairs between documents instead, at the full cost.
+bool packs_documents(const Design& design);
+// Why packed documents have no effect on a training design; empty if they have one.
+std::string no_packing(const Design& design);
+// Why Muon cannot update the matrices of a training design, which then have Adam; empty if it can.
+std::string no_muon(const Design& design);
 
 // The degrees of a design's mesh, and the only place that says by which numbers the design splits axes.
 // bind_symbols binds the symbols of the splits to the same numbers.

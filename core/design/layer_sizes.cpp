@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "design/limits.h"
 #include "design/validate/validate.h"
 #include "design/vision.h"
 #include "mesh/mesh_axes.h"
@@ -150,6 +151,7 @@ ModelLayers layers_of(const Design& design) {
   const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
   if (!architecture) return {};
   const ModelLayers layers = layers_of(design.model, *architecture);
+  if (design.model.layers > kMaxLayers) return layers;  // validation reports the number
   if (runs_carries(design, *architecture)) return with_carries(design, *architecture, layers);
   return architecture->block_start.empty() || design.model.block_layers < 1
              ? layers

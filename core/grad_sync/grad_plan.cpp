@@ -33,6 +33,8 @@ bool at_both_ends(const Graph& graph, const std::string& tied) {
          has_key(graph.segments[static_cast<size_t>(graph.head())]);
 }
 
+constexpr int64_t kOffloadBlock = 256;  // elements
+
 int64_t weight_copies(const Structure& s) { return s.compute == DType::FP8 && !s.transposed_weights ? 1 : 2; }
 
 }  // namespace
@@ -130,9 +132,10 @@ DType gathered_weight_type(const Structure& s) {
   return s.fp8_params && eight_bits ? DType::FP8 : s.dtype;
 }
 
-OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
-                             bool has_layers) {
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, const Expr& matrices, ModelStart first,
+                             bool last, bool has_layers) {
   const Structure& s = graph.structure;
+  const Expr updated = s.offload_part ? owned - offloaded_elements(s, owned) : owned;
   // PyTorch's FSDP stores float32 shards and casts the gathered units.
   const bool fsdp = is_torch_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
   const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
@@ -146,14 +149,24 @@ OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart f
   const bool quantizes = gathered == s.dtype;
   const Expr read = quantizes || weight_copies(s) > 1 ? elements * Expr(dtype_bytes(gathered)) : Expr();
   const Expr made = quantizes ? copies : copies - elements * dtype_size(s.compute);
-  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + read,
-          owned * (states + weight) + made};
+  const Expr absent = matrices * dtype_size(s.moment_dtype);  // second moments
+  return {updated * Expr(12), updated * (grad + states + (master ? Expr() : weight)) + read - absent,
+          updated * (states + weight) + made - absent};
+}
+
+Expr offloaded_elements(const Structure& structure, const Expr& owned, Symbol blocks) {
+  return structure.offload_part ? Expr(blocks) * Expr(kOffloadBlock) : owned;
+}
+
+DerivedSymbol offloaded_blocks(Symbol name, const Expr& owned) {
+  return {name, DerivedRule::FloorDiv, owned * Expr(Symbol::intern("Of")), Expr(1000 * kOffloadBlock)};
 }
 
 OffloadedStep offloaded_step(const Graph& graph, const Expr& owned) {
   const Structure& s = graph.structure;
   const bool fsdp = is_torch_fsdp(s.sync);  // float32 shards and gradients
-  return {owned * Expr(fsdp ? 4 : dtype_bytes(s.grad_dtype)), owned * Expr(fsdp ? 4 : dtype_bytes(s.dtype))};
+  const Expr moved = offloaded_elements(s, owned);
+  return {moved * Expr(fsdp ? 4 : dtype_bytes(s.grad_dtype)), moved * Expr(fsdp ? 4 : dtype_bytes(s.dtype))};
 }
 
 }  // namespace shardscape

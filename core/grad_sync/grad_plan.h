@@ -58,13 +58,24 @@ Expr quantized_weights(const Graph& graph, ModelStart first, bool last, bool has
 DType gathered_weight_type(const Structure& structure);
 
 // Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1): 12 FLOPs per parameter in float32, whatever the types
-// of its states. The bytes include the quantization of updated weights.
+// of its states. The bytes include the quantization of updated weights. Muon's Newton-Schulz iterations are
+// not included (MuonWork); the rest of its update counts like Adam with one moment.
 struct OptimizerCost {
   Expr flops, read_bytes, written_bytes;  // per rank and step
 };
-// owned: elements of the parameters that the rank updates (StageSync::owned).
-OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
-                             bool has_layers);
+// owned: elements of the parameters whose states the rank owns (StageSync::owned); the device updates those
+// that the host does not. matrices: those with one momentum (MuonWork::owned).
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, const Expr& matrices, ModelStart first,
+                             bool last, bool has_layers);
+
+// Elements that the host updates and stores, of `owned` elements: all, or with offload_part the blocks of 256
+// elements (as 8-bit moments have) that `blocks` counts: Of / 1,000 of all blocks.
+Expr offloaded_elements(const Structure& structure, const Expr& owned, Symbol blocks = Symbol::intern("Ph"));
+// Whether the device updates parameters.
+inline bool updates_on_device(const Structure& structure) {
+  return !structure.offload_optimizer || structure.offload_part;
+}
+DerivedSymbol offloaded_blocks(Symbol name, const Expr& owned);
 
 // Optimizer offload: bytes per step from the device to the host (gradients) and back (parameters), for the
 // part that the rank owns (Ren et al., arXiv 2101.06840, section 4.1).

@@ -63,7 +63,8 @@ class StageSyncBuilder {
         separate_roots_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(trained_params(graph, first, last, has_layers)),
         frozen_(sharded_frozen(graph, first, last, has_layers)),
-        segments_(stage_segments(graph, first, last, has_layers)) {
+        segments_(stage_segments(graph, first, last, has_layers)),
+        muon_(muon_work(graph, first, last, has_layers)) {
     sync_.strategy = s_.sync;
     sync_.frozen_elements = elements_of(frozen_);
   }
@@ -75,6 +76,9 @@ class StageSyncBuilder {
       for (size_t g = 0; g < groups_.size(); ++g) reduce_group(g);
       if (s_.sync == SyncStrategy::Zero3) sync_.gathered = Expr(symbol("Pg"));
     }
+    sync_.muon = std::move(muon_);
+    sync_.derived.insert(sync_.derived.end(), sync_.muon.derived.begin(), sync_.muon.derived.end());
+    if (s_.offload_part) sync_.derived.push_back(offloaded_blocks(symbol("Ph"), sync_.owned));
     return std::move(sync_);
   }
 
@@ -319,6 +323,7 @@ class StageSyncBuilder {
   std::vector<StageParam> params_;  // trained
   std::vector<StageParam> frozen_;  // sharded without gradients
   std::vector<StageSegment> segments_;
+  MuonWork muon_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
   std::map<const Segment*, std::vector<FlatParam>> flats_;
   StageSync sync_;

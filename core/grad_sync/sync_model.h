@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grad_sync/grad_plan.h"
+#include "grad_sync/muon.h"
 #include "grad_sync/sync_groups.h"
 #include "grad_sync/sync_params.h"
 
@@ -58,8 +59,9 @@ struct StageSync {
   SyncStrategy strategy = SyncStrategy::DdpFlat;
   std::vector<DerivedSymbol> derived;  // to define on the stage's binding, in order
   std::vector<SyncRow> rows;
-  Expr owned;    // parameters whose optimizer states the rank stores, with padding
-  Expr buffers;  // elements of whole gradients, with padding
+  MuonWork muon;  // empty without Muon
+  Expr owned;     // parameters whose optimizer states the rank stores, with padding
+  Expr buffers;   // elements of whole gradients, with padding
   // Frozen parameters that replicas shard: the rank's part with padding, and the elements before the split.
   Expr frozen, frozen_elements;
   std::vector<SyncUnit> units;  // FSDP only; roots first

@@ -60,28 +60,33 @@ void lay_out(const Tensor& t, const Use& use, FlatParam& out) {
 
 }  // namespace
 
+FlatParam flat_param(const Segment& segment, const Param& param) {
+  const Tensor& t = segment.tensor(param.tensor);
+  const Use use = use_of(segment, param.tensor);
+  FlatParam flat;
+  flat.param = &param;
+  flat.name = t.name;
+  if (!use.op) {
+    flat.module = t.name;
+    flat.rows = local_elements(t);
+    flat.columns = Expr(1);
+    flat.vector = t.axes.size() == 1;
+    return flat;
+  }
+  flat.module = module_of(segment, use.op)->name;
+  flat.looked_up = use.op->kind == OpKind::Embed;
+  lay_out(t, use, flat);
+  return flat;
+}
+
 std::vector<FlatParam> flat_params(const Segment& segment) {
   std::vector<FlatParam> out;
   // Packed parameters: the results of their GEMMs, or of their bias additions, share one storage.
   std::map<std::pair<StorageId, OpKind>, size_t> packs;
   for (const Param& p : segment.params) {
-    const Tensor& t = segment.tensor(p.tensor);
+    FlatParam flat = flat_param(segment, p);
     const Use use = use_of(segment, p.tensor);
-    FlatParam flat;
-    flat.param = &p;
-    flat.name = t.name;
-    if (!use.op) {
-      flat.module = t.name;
-      flat.rows = local_elements(t);
-      flat.columns = Expr(1);
-      flat.vector = t.axes.size() == 1;
-      out.push_back(std::move(flat));
-      continue;
-    }
-    flat.module = module_of(segment, use.op)->name;
-    flat.looked_up = use.op->kind == OpKind::Embed;
-    lay_out(t, use, flat);
-    if (use.op->kind == OpKind::Einsum || use.op->kind == OpKind::BiasAdd) {
+    if (use.op && (use.op->kind == OpKind::Einsum || use.op->kind == OpKind::BiasAdd)) {
       const auto [at, fresh] = packs.try_emplace(
           {segment.tensor(use.op->outputs.front()).storage, use.op->kind}, out.size());
       if (!fresh) {

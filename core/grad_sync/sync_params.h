@@ -29,6 +29,8 @@ struct FlatParam {
   Expr elements() const { return rows * columns; }
 };
 std::vector<FlatParam> flat_params(const Segment& segment);
+// One parameter, not packed with others.
+FlatParam flat_param(const Segment& segment, const Param& param);
 
 // The part of a graph that determines the planner's input. Many structures share an equal basis.
 struct SyncBasis {

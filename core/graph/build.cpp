@@ -173,6 +173,7 @@ Structure structure_of(const Design& given) {
   s.scatter_gather = s.pp && s.tp && !s.sequence_parallel && design.parallel.scatter_gather_pipeline;
   s.tied = design.model.tied_embeddings;
   s.dropout = design.workload.dropout;
+  s.packed = packs_documents(design);
   s.window = design.model.window > 0;
   s.chunk = design.model.attention_chunk > 0;
   s.q_compressed = design.model.q_rank > 0;
@@ -193,6 +194,7 @@ Structure structure_of(const Design& given) {
   s.grad_dtype = design.workload.grad_dtype;
   s.compute = compute_dtype(design.workload);
   s.transposed_weights = design.workload.transposed_weights || s.compute != DType::FP8;
+  s.muon = s.trains() && design.workload.optimizer == OptimizerKind::Muon && no_muon(design).empty();
   s.moment_dtype = design.workload.moment_dtype;
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   set_recompute(design, s);
@@ -201,7 +203,8 @@ Structure structure_of(const Design& given) {
   s.fp8_inputs = s.trains() && s.recompute != Recompute::Full &&
                  design.workload.activation_cache == ActivationCache::FP8Inputs;
   s.fp8_attention = runs_fp8_attention(design);
-  s.offload_optimizer = design.workload.offload_optimizer;
+  s.offload_optimizer = design.workload.offload_optimizer && design.workload.optimizer_offload_fraction > 0;
+  s.offload_part = s.offload_optimizer && design.workload.optimizer_offload_fraction < 1000;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
   const KernelProfile* profile = ModelLibrary::instance().profile(s.profile);

@@ -412,6 +412,7 @@ struct Structure {
   // That split has one part: all ranks of tp hold copies of the only KV head.
   bool one_kv_head = false;
   bool dropout = false;
+  bool packed = false;        // a sequence packs Nd documents of Sd tokens (packs_documents)
   bool window = false;        // sliding-window attention has a window
   bool chunk = false;         // attention in chunks has a chunk
   bool q_compressed = false;  // latent attention compresses queries
@@ -464,6 +465,7 @@ struct Structure {
   DType compute = DType::BF16;
   // Weights exist only in the type `compute`; WorkloadSpec::transposed_weights.
   bool fp8_params = false, transposed_weights = true;
+  bool muon = false;  // matrices inside layers have one momentum (grad_sync/muon.h)
   DType moment_dtype = DType::FP32;
   bool master_weights = true;  // 16-bit parameters have float32 copies
   Recompute recompute = Recompute::None;
@@ -474,7 +476,7 @@ struct Structure {
   bool fp8_activations = false;
   bool fp8_inputs = false;     // inputs of activation functions are saved in FP8
   bool fp8_attention = false;  // GEMMs of attention run in FP8
-  bool offload_optimizer = false, offload_activations = false;
+  bool offload_optimizer = false, offload_activations = false, offload_part = false;  // part: Of / 1,000
   bool split_checkpoints = false;
   bool gathered_logits = false;
   // GEMMs do not add to the gradient buffer, although those of the kernel profile could: weight gradients are

@@ -21,6 +21,7 @@ struct AttentionAttributes {
   bool causal = false;    // keys after the query are masked
   bool window = false;    // keys further back than the window are masked
   bool chunk = false;     // keys outside of the query's chunk are masked
+  bool packed = false;    // keys outside of the query's document are masked
   bool soft_cap = false;  // scores pass a tanh
   bool alibi = false;     // scores fall with distance
   bool block = false;     // index_top_k picks blocks of Bi keys, and attention reads these blocks

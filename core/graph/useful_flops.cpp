@@ -23,8 +23,9 @@ Expr every_term(const Segment& segment, const Op& op) {
                  &v = segment.tensor(op.inputs[2]);
     const Expr keys = compressed_keys(segment, op) >= 0
                           ? window_per_query(segment, op) + compressed_per_query(segment, op)
-                      : picked_keys(segment, op) < 0 ? k.sizes[1]
-                                                     : picked_per_query(segment, op);
+                      : picked_keys(segment, op) >= 0   ? picked_per_query(segment, op)
+                      : attention_attributes(op).packed ? document_tokens()
+                                                        : k.sizes[1];
     return Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * keys * (k.sizes.back() + v.sizes.back());
   }
   // Weights of index heads have no letters of their own.
@@ -38,6 +39,11 @@ Expr every_term(const Segment& segment, const Op& op) {
 }
 
 }  // namespace
+
+Expr document_tokens() {
+  static const Expr tokens{Symbol::intern("Sd")};
+  return tokens;
+}
 
 Expr useful_flops_of(const Segment& segment, const Expr& flops) {
   static const Expr of_rank{Symbol::intern("Cx")}, top_k{Symbol::intern("K")}, all{Symbol::intern("X")};

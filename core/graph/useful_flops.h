@@ -19,5 +19,7 @@ bool has_model_flops(OpKind kind);
 // index space, for attention 2 · (size of a key + size of a value) per pair of query and key. Masks do not
 // reduce them.
 Expr model_flops_of(const Segment& segment, const Op& op);
+// Sd, tokens of a document in a packed sequence (Structure::packed).
+Expr document_tokens();
 
 }  // namespace shardscape

@@ -179,7 +179,8 @@ class AllocationTracer {
     const int64_t element_bytes = part.kind == PartKind::MasterWeights ? dtype_bytes(DType::FP32)
                                                                        : dtype_bytes(s.moment_dtype);
     for (int64_t& bytes : out)
-      bytes = ranges ? bytes * element_bytes : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
+      bytes = ranges && !s.muon ? bytes * element_bytes
+                                : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
     return out;
   }
 

@@ -1,6 +1,7 @@
 // Kernel profiles: data per code base that states, for each op kind, the saved tensors, workspaces and FLOPs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -126,6 +127,15 @@ struct KernelProfile {
   bool concurrent_shared_experts = false;
   const KernelRule* rule(const std::string& op) const;
   // Whether GEMMs of weight gradients add to the gradient buffer.
+  // Whether attention computes blocks of scores and saves their log-sum-exp instead of rows of scores.
+  bool has_blockwise_attention() const {
+    const KernelRule* of = rule("attention");
+    if (!of) return false;
+    const auto any = [&](auto wanted) { return std::any_of(of->stats.begin(), of->stats.end(), wanted); };
+    // Transformer Engine's copy of the values for the backward is no row of scores.
+    return of->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
+           !any([](const KernelStat& s) { return s.replaces >= 0 && s.over != "operand 2"; });
+  }
   bool fuses_weight_gradients() const {
     return weight_gradient == WeightGradient::None || weight_gradient == WeightGradient::SharedDummy;
   }

@@ -567,8 +567,9 @@ std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport&
 }
 
 std::string FlopsValue::name() const {
+  const bool newton_schulz = kind == OpKind::Optimizer && compute == DType::BF16;  // of Muon
   return std::string(op_kind_name(kind)) +
-         (is_quantized(compute) ? "_" + std::string(dtype_name(compute)) : "");
+         (is_quantized(compute) || newton_schulz ? "_" + std::string(dtype_name(compute)) : "");
 }
 
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage) {

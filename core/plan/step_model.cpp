@@ -99,9 +99,11 @@ class ShapeBuilder {
       collective(Phase::Pipeline, row.op, row.group, row.group_size, row.dtype, row.count, row.elements);
     reductions();
     for (auto& [key, row] : work_.flops) shape_.flops.push_back(std::move(row));
-    const OptimizerCost adam = optimizer_cost(graph_, sync_.owned, first, last, has_layers);
-    if (graph.structure.trains() && !graph.structure.offload_optimizer)
+    const OptimizerCost adam = optimizer_cost(graph_, sync_.owned, sync_.muon.owned, first, last, has_layers);
+    if (graph.structure.trains() && updates_on_device(graph.structure))
       shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
+    if (const Expr& flops = sync_.muon.flops; !flops.is_zero())
+      shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::BF16, flops, flops});
     for (auto& [key, row] : work_.collectives) shape_.collectives.push_back(std::move(row));
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
@@ -166,19 +168,13 @@ class ShapeBuilder {
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
            quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       if (dtype_bytes(s.dtype) < 4 && s.master_weights)
-        optimizer_state(PartKind::MasterWeights, "master weights, float32",
-                        (sharded ? sync.owned : sync.owned - float32_parameters(true)) * Expr(4));
+        optimizer_state(PartKind::MasterWeights, "master weights, float32", "Phm",
+                        sharded ? sync.owned : sync.owned - float32_parameters(true), Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
-    Expr bytes = sync.owned * dtype_size(s.moment_dtype);
-    if (s.moment_dtype == DType::Int8Block) {
-      constexpr int64_t kBlock = 256;  // numbers with one scale; the last block may have fewer
-      shape_.derived.push_back(
-          {Symbol::intern("Om"), DerivedRule::CeilDiv, bytes * Expr(kBlock), Expr(kBlock)});
-      bytes = Expr(Symbol::intern("Om"));
-    }
-    for (const char* order : {"first", "second"})
-      optimizer_state(PartKind::AdamMoment, std::string(order) + " moment, " + moment, bytes);
+    for (const bool second : {false, true})
+      optimizer_state(PartKind::AdamMoment, (second ? "second moment, " : "first moment, ") + moment, "Ph",
+                      second ? sync.owned - sync.muon.owned : sync.owned, dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
     host(Phase::Step, HostOp::Store, "gradients", Expr(1), step.gradient_bytes);
@@ -239,11 +235,28 @@ class ShapeBuilder {
     }
   }
 
-  void optimizer_state(PartKind kind, const std::string& name, const Expr& bytes) {
-    if (graph_.structure.offload_optimizer)
-      shape_.host_memory.push_back({name, bytes, kind});
-    else
-      part(MemoryCategory::Optimizer, name, bytes, kind);
+  // host: the symbol of the blocks of these elements in the host, if a part of the states is there.
+  void optimizer_state(PartKind kind, const std::string& name, const char* host, const Expr& elements,
+                       const Expr& size) {
+    const Structure& s = graph_.structure;
+    Expr moved = s.offload_optimizer ? elements : Expr();
+    if (s.offload_part) {
+      const Symbol blocks = Symbol::intern(host);
+      const bool known = std::any_of(shape_.derived.begin(), shape_.derived.end(),
+                                     [&](const DerivedSymbol& d) { return d.symbol == blocks; });
+      if (!known) shape_.derived.push_back(offloaded_blocks(blocks, elements));
+      moved = offloaded_elements(s, elements, blocks);
+    }
+    if (!moved.is_zero()) shape_.host_memory.push_back({name, bytes_of(moved, size), kind});
+    part(MemoryCategory::Optimizer, name, bytes_of(elements - moved, size), kind);
+  }
+
+  // The scale of a last block of 8-bit moments that is not full counts as a share of four bytes, rounded up.
+  Expr bytes_of(const Expr& elements, const Expr& size) {
+    if (size != dtype_size(DType::Int8Block) || elements.is_zero()) return elements * size;
+    const Symbol scales = Symbol::intern("Qs" + std::to_string(shape_.derived.size()));
+    shape_.derived.push_back({scales, DerivedRule::CeilDiv, elements, Expr(256 / dtype_bytes(DType::FP32))});
+    return elements + Expr(scales);
   }
 
   // Parameters that stay in float32 although the other parameters have 16 bits. Sharded states do not
@@ -311,7 +324,7 @@ class ShapeBuilder {
     if (torch) return;
     sharded_gradients();
     if (dtype_bytes(s.dtype) < 4 && s.master_weights)
-      optimizer_state(PartKind::MasterWeights, "master weights, float32", sync.owned * Expr(4));
+      optimizer_state(PartKind::MasterWeights, "master weights, float32", "Ph", sync.owned, Expr(4));
   }
 
   // DeepSpeed stores gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section
@@ -408,6 +421,9 @@ class ShapeBuilder {
          plan_grad_reduce(graph_, sync_.owned, shape_.first, shape_.last, shape_.has_layers))
       reduction(r, Expr(1));
     // All-reduces of one number: the gradient norm once a step, and the loss of every microbatch.
+    for (const MuonWork::Gather& gather : sync.muon.gathers)
+      collective(Phase::Step, CollectiveKind::AllGather, group_name(gather.axes),
+                 group_size(graph_.structure, gather.axes), DType::BF16, Expr(1), gather.elements);
     for (const MeshAxes& norm : norm_groups(graph_))
       collective(Phase::Step, CollectiveKind::AllReduce, group_name(norm), group_size(graph_.structure, norm),
                  DType::FP32, Expr(1), Expr(1));

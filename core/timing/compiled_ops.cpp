@@ -115,13 +115,15 @@ class Compiler {
     const Op& forward = s_->op(forward_of(*s_, id));
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
-    static const Expr window{Symbol::intern("We")}, chunk{Symbol::intern("Wce")};
+    static const Expr window{Symbol::intern("We")}, chunk{Symbol::intern("Wce")},
+        documents{Symbol::intern("Nd")};
     const AttentionAttributes& masks = attention_attributes(forward);
     const Expr reach = masks.window || masks.chunk ? s_->scope.of(masks.window ? window : chunk) : Expr();
-    CompiledOp out{ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
-                   add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
-                        local_size(q, 1), local_size(k, 1) * seen_of_cache(*s_, forward),
-                        local_size(k, last_dim(k)), local_size(v, last_dim(v)), reach, q.sizes[1]})};
+    CompiledOp out{
+        ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
+        add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
+             local_size(q, 1), local_size(k, 1) * seen_of_cache(*s_, forward), local_size(k, last_dim(k)),
+             local_size(v, last_dim(v)), reach, q.sizes[1], masks.packed ? documents : Expr(1)})};
     if (compressed_keys(*s_, forward) >= 0)
       add({compressed_per_query(*s_, forward), compress_ratio()});
     else if (picked_keys(*s_, forward) >= 0)

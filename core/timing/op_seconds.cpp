@@ -149,7 +149,7 @@ class Timer {
       case OpRule::ExpertGemm: return gemm(segment, op, id, of);
       case OpRule::Attention: {
         AttentionShape shape = attention(segment, id, of);
-        if (shape.causal) shape.first_query = first_query(shape.keys, of);
+        if (shape.causal) shape.first_query = first_query(shape.keys, shape.queries, of);
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
                 1 - computed_share(shape)};
       }
@@ -157,7 +157,7 @@ class Timer {
         AttentionShape shape = attention(segment, id, of);
         shape.value_dim = 0;
         shape.ratio = whole(of.first + 10);
-        if (shape.causal) shape.first_query = first_query(shape.keys * shape.ratio, of);
+        if (shape.causal) shape.first_query = first_query(shape.keys * shape.ratio, shape.queries, of);
         return {attention_seconds(machine_, shape) + memory_bound_seconds(machine_, bytes(of.first + 9)),
                 0,
                 0,
@@ -261,16 +261,24 @@ class Timer {
     shape.head_dim = whole(of.first + 5);
     shape.value_dim = whole(of.first + 6);
     const AttentionAttributes& masks = attention_attributes(forward);
+    if (masks.packed) {
+      // A kernel with cu_seqlens computes documents like the sequences of a batch. With cp, every document is
+      // split like a sequence (Transformer Engine, thd_partition_indices: 2 cp chunks of each document).
+      const int64_t documents = whole(of.first + 9);
+      shape.batch *= documents;
+      shape.queries = std::max<int64_t>(1, shape.queries / documents);
+      shape.keys = std::max<int64_t>(1, shape.keys / documents);
+    }
     shape.causal = masks.causal;
     shape.backward = op.grad != GradRole::None;
     shape.window = masks.window ? whole(of.first + 7) : 0;
     shape.chunk = masks.chunk && masks.causal ? whole(of.first + 7) : 0;
     if (compressed_keys(segment, forward) >= 0) {
-      shape.compressed = whole(of.first + 9);
-      shape.ratio = whole(of.first + 10);
+      shape.compressed = whole(of.first + 10);
+      shape.ratio = whole(of.first + 11);
       shape.gathered = picked_keys(segment, forward) >= 0;
     } else if (picked_keys(segment, forward) >= 0) {
-      shape.picked = whole(of.first + 9);
+      shape.picked = whole(of.first + 10);
     }
     shape.compute = op.compute;
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
@@ -283,19 +291,19 @@ class Timer {
 
   // The position of a rank's first query among the tokens that the keys stand for. The queries of all ranks
   // are the last ones; where ranks hold parts of them, this is the mean over the ranks.
-  int64_t first_query(int64_t tokens, const CompiledOp& of) const {
-    const int64_t of_rank = whole(of.first + 3), all = whole(of.first + 8);
+  int64_t first_query(int64_t tokens, int64_t of_rank, const CompiledOp& of) const {
+    const int64_t all = whole(of.first + 8) * of_rank / whole(of.first + 3);
     return (2 * tokens - all - of_rank) / 2;
   }
 
   // Blocks are sent on their own stream while attention computes the previous block.
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
-    const int64_t ranks = whole(of.first + 9);
+    const int64_t ranks = whole(of.first + 10);
     AttentionShape block = attention(segment, id, of);
     block.keys = block.queries;
     std::map<OpId, double> message, received;
-    uint32_t at = of.first + 10;
+    uint32_t at = of.first + 11;
     const MeshAxes& axes = redistribution(segment.op(ring.passes.at(0))).group;
     GroupSpan hop = span(axes);
     // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next

@@ -11,6 +11,7 @@
 #include "plan/bound_plan.h"
 #include "plan/rank_mesh.h"
 #include "plan/stage_layout.h"
+#include "timing/muon_seconds.h"
 
 namespace shardscape {
 namespace {
@@ -85,7 +86,8 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
   const auto make = [&] {
     StageSync sync = stage_sync(graph, shape.first, shape.last, shape.has_layers);
     auto reductions = plan_grad_reduce(graph, sync.owned, shape.first, shape.last, shape.has_layers);
-    auto optimizer = optimizer_cost(graph, sync.owned, shape.first, shape.last, shape.has_layers);
+    auto optimizer = optimizer_cost(graph, sync.owned, sync.muon.owned, shape.first, shape.last,
+                                    shape.has_layers);
     auto offloaded = offloaded_step(graph, sync.owned);
     return std::make_shared<const StageSyncParts>(
         StageSyncParts{std::move(sync), std::move(reductions), std::move(optimizer), std::move(offloaded)});
@@ -269,17 +271,38 @@ NodeId SyncSimulator::all_reduce(const char* text, const SpanCollective& what, d
   return last_reduction_ = add(name, seconds, -1, after);
 }
 
+// Gathers of momentum one after another, then the iterations, each matrix in kernels of its own.
+void SyncSimulator::orthogonalize() {
+  const MuonWork& muon = parts_->sync.muon;
+  if (muon.matrices.empty()) return;
+  for (const MuonWork::Gather& gather : muon.gathers) {
+    const auto name = [&] {
+      return collective_name("all-gather of momentum", Phase::Step, CollectiveKind::AllGather,
+                             group_name(gather.axes), DType::BF16);
+    };
+    last_reduction_ = add(name,
+                          costs_.collective(CollectiveKind::AllGather,
+                                            value(gather.elements) * dtype_bytes(DType::BF16), gather.axes),
+                          -1, {reduced()});
+  }
+  add_compute(SpanKind::Optimizer, StreamKind::Compute, TimeCategory::Optimizer,
+              newton_schulz_seconds(costs_.machine(), muon, stage_.binding), reduced(),
+              "Newton-Schulz iterations");
+}
+
 void SyncSimulator::optimize() {
+  orthogonalize();
   NodeId updated = kNoNode;
+  const NodeId ready = reduced();
+  if (updates_on_device(graph_.structure))
+    updated = pass(value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes), "", ready);
   if (graph_.structure.offload_optimizer) {
     const double rate = costs_.machine().host_gbps * 1e9;
     const NodeId stored = add_compute(SpanKind::Store, StreamKind::Host, TimeCategory::Host,
-                                      value(parts_->offloaded.gradient_bytes) / rate, reduced());
+                                      value(parts_->offloaded.gradient_bytes) / rate, ready);
     updated = add_compute(SpanKind::Load, StreamKind::HostLoad, TimeCategory::Host,
-                          value(parts_->offloaded.parameter_bytes) / rate, stored);
-  } else {
-    updated = pass(value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes), "",
-                   reduced());
+                          value(parts_->offloaded.parameter_bytes) / rate,
+                          timeline_.latest({stored, updated}));
   }
   before_ = updated;
   if (!overlaps_param_gather_) walk_.run_all(SyncWhen::AfterOptimizer);

@@ -107,6 +107,7 @@ class SyncSimulator : private SyncWalk::Maker {
   void resume(const Units& gathered);  // after actions that were simulated without nodes
 
  private:
+  void orthogonalize();
   friend class DryRun;
   // A launched collective.
   struct Running {

@@ -53,6 +53,7 @@ class AttentionKernel : private KernelBase {
     if (c_.picked >= 0 && c_.compressed < 0 && !is_picked(b, s, head, position(k, t), q)) return true;
     const int64_t back = position(q, s) - position(k, t);
     return (flags().causal && back < 0) || (flags().window && back >= c_.window) ||
+           (flags().packed && position(q, s) / c_.document != position(k, t) / c_.document) ||
            (flags().chunk && position(q, s) / c_.chunk != position(k, t) / c_.chunk);
   }
   // A query sees the compressed keys of whole blocks of tokens up to itself, or those that it picks.

@@ -30,6 +30,7 @@ struct KernelCall {
   int64_t tokens_of_sequence = 0;
   int64_t image_tokens = 0;     // tokens of all images of a sequence
   int64_t chunk = 0;            // of attention in chunks
+  int64_t document = 0;         // tokens of a document in a packed sequence
   int64_t rope_width = 0;       // of a partial rotation
   int64_t norm_width = 0;       // of a norm in two steps: numbers in a whole row
   int64_t copies = 1;           // of an operand of a sum of squares, on ranks that add their shares

@@ -194,6 +194,7 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   call.expert_groups = d_.model.expert_groups;
   call.groups_per_token = d_.model.groups_per_token;
   call.chunk = size_in(s, "Wc");
+  call.document = size_in(s, "Sd");
   call.rope_width = size_in(s, "Er");
   call.norm_width = norm_width(s, op);
   if (op.kind == OpKind::SquareSum && op.grad == GradRole::None)

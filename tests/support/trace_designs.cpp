@@ -249,6 +249,10 @@ std::vector<NamedDesign> workload_designs() {
       {"fsdp fp8", trace_design("llama3-8b", 1, 1, 2, false, 2, 2)},
       {"fp8-blockwise tp 2 recompute groups of 2", trace_design("gpt3-175b", 2, 1, 1, true, 2, 3)},
       {"distributed optimizer, offload of the optimizer", trace_design("llama3-8b", 2, 2, 2, true, 3, 4)},
+      {"distributed optimizer, offload of a third of the optimizer",
+       trace_design("llama3-8b", 2, 1, 2, true, 3, 4)},
+      {"distributed optimizer, muon", trace_design("mixtral-8x7b", 2, 2, 2, true, 3, 4)},
+      {"context parallel zigzag, packed", trace_design("llama3-8b", 1, 1, 1, false, 2, 2)},
       {"fsdp, offload of the optimizer and activations", trace_design("llama3-8b", 1, 1, 2, false, 2, 3)},
       {"offload of activations pp 2 tp 2 sp", trace_design("llama3-8b", 2, 2, 1, true, 3, 6)},
       {"recompute groups of 2, offload of activations", trace_design("llama3-8b", 1, 2, 2, false, 3, 7)},
@@ -403,6 +407,10 @@ void set_workload(const std::string& name, Design& d) {
                                       {"fp8-blockwise", ComputePrecision::FP8Block}})
     if (name.starts_with(word)) d.workload.compute = compute;
   d.workload.offload_optimizer = name.find("of the optimizer") != std::string::npos;
+  if (name.find("of a third of the optimizer") != std::string::npos)
+    d.workload.optimizer_offload_fraction = 333;
+  if (name.ends_with("muon")) d.workload.optimizer = OptimizerKind::Muon;
+  if (name.ends_with("packed")) d.workload.packed_length = d.workload.seq / 2;
   if (name.ends_with("activations") || name.find("of activations") != std::string::npos)
     d.workload.offload_activations = 2;
   if (name.ends_with(" lora")) d.workload.lora_rank = 8;

@@ -337,6 +337,9 @@ std::string checkpoints(const Design& d) {
   if (std::string none = no_tp(d); !none.empty()) return none;
   return when(d.parallel.sequence_parallel, "sequence parallelism already splits the input of layers");
 }
+std::string no_offload(const Design& d) {
+  return when(!d.workload.offload_optimizer, "the device updates all parameters (offload_optimizer off)");
+}
 std::string fused_gradients(const Design& d) {
   const KernelProfile* profile = ModelLibrary::instance().profile(d.workload.profile);
   return when(profile && !profile->fuses_weight_gradients(),
@@ -451,6 +454,11 @@ constexpr Rule kRules[] = {
      "the kernel profile megatron-core-te, megatron-core-te-fused-loss or megatron-2022", "profile",
      "megatron-core-te"},
     {"master_weights", master, true},
+    {"optimizer", no_muon, true,
+     "full-precision moments, no adapters, no offload, and the gradient sync "
+     "ddp-flat, ddp or distributed-optimizer"},
+    {"packed_length", no_packing, true, "a length below seq, with dense attention in fused kernels"},
+    {"optimizer_offload_fraction", no_offload, true, "offload_optimizer on", "offload_optimizer", "true"},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},
     {"activation_cache", full_recompute, true, "recompute none or selective", "recompute", "none"},
     {"lora_modules", no_lora, true, "lora_rank of at least 1"},

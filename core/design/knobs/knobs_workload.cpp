@@ -29,6 +29,9 @@ inline constexpr Named<DType> kStateDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
 inline constexpr Named<DType> kGradDtypes[] = {
     {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
+inline constexpr Named<OptimizerKind> kOptimizers[] = {{OptimizerKind::Adam, "adam", "Adam"},
+                                                       {OptimizerKind::Muon, "muon", "Muon"}};
+static_assert(names_all(kOptimizers));
 inline constexpr Named<DType> kMomentDtypes[] = {
     {DType::FP32, "fp32", "float32"},
     {DType::BF16, "bf16", "bfloat16"},
@@ -172,6 +175,12 @@ void add_batch(TableWriter& table) {
                kMaxMicrobatch,
                "Sequences that pass a stage at once. Larger microbatches have larger kernels and more "
                "activation memory. They leave fewer microbatches m = B / (b dp) to fill the pipeline.");
+  table.number(
+      member<workload, &W::packed_length>(), "packed_length", "Packed length", "Ld", "tokens", 0, kMaxSeq,
+      "Training on packed sequences: mean length of the documents in a sequence. Attention reads keys "
+      "of the query's document alone (cu_seqlens, THD format); all else stays. With cp, every "
+      "document is split over the ranks. Microbatches with a budget of tokens (max_tokens) are "
+      "sequences of this many tokens with the mean document here. 0: a sequence is one document.");
 }
 
 void add_images(TableWriter& table) {
@@ -270,6 +279,12 @@ void add_precision(TableWriter& table) {
              "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
              "them, the optimizer updates the parameters directly. Megatron's --main-params-dtype. FSDP and "
              "float32 training have float32 parameters anyway.");
+  table.choice(named<workload, &W::optimizer, kOptimizers>(), "optimizer", "Optimizer",
+               choices_of(kOptimizers),
+               "Rule of the update. muon: matrices of layers, each expert's among them, have one momentum, "
+               "which five Newton-Schulz iterations in bfloat16 orthogonalize (arXiv 2502.16982). Embedding, "
+               "head, norms, biases and routers have Adam. Each rank of tp orthogonalizes its part of a "
+               "matrix. Under a distributed optimizer, ranks gather the momentum and share the matrices.");
   table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
                choices_of(kMomentDtypes),
                "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
@@ -381,6 +396,11 @@ void add_recompute_and_offload(TableWriter& table) {
              "The host stores the optimizer states and updates the parameters (ZeRO-Offload, arXiv "
              "2101.06840; Megatron's --optimizer-cpu-offload). Every step, gradients move to the "
              "host and updated parameters move back.");
+  table.decimal(
+      member<workload, &W::optimizer_offload_fraction>(), "optimizer_offload_fraction", "Offload fraction", 0,
+      1000,
+      "Share of the optimizer states and updates that the host takes with offload_optimizer "
+      "(Megatron's --optimizer-offload-fraction). The device stores and updates the others. 1: all.");
   table.number(member<workload, &W::offload_activations>(), "offload_activations", "Offload activations", "",
                "layers", 0, kMaxLayers,
                "Number of first layers of each virtual stage whose saved tensors are in host memory. "

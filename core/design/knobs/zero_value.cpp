@@ -83,6 +83,10 @@ constexpr DesignRow kDesignRows[] = {
      [](const Design&) {
        return ZeroValue{"none", "", "text-only sequences"};
      }},
+    {"packed_length",
+     [](const Design&) {
+       return ZeroValue{"not packed", "", "a sequence is one document"};
+     }},
     {"tokens",
      [](const Design&) {
        return ZeroValue{"not set", "", "no training run is estimated"};

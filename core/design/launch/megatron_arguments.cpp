@@ -322,8 +322,19 @@ class MegatronReader {
       else
         set("dp_shard", out_.design.parallel.dp / copies, instances);
     }
-    if (const std::string optimizer = text("--optimizer").value_or("adam"); optimizer != "adam")
-      unmapped("--optimizer", "the optimizer is " + optimizer + ", not adam");
+    if (on("--optimizer-cpu-offload")) {
+      set("offload_optimizer", "true", "--optimizer-cpu-offload");
+      set("optimizer_offload_fraction", text("--optimizer-offload-fraction").value_or("1"),
+          "--optimizer-offload-fraction");
+    }
+    const std::string optimizer = text("--optimizer").value_or("adam");
+    if (optimizer == "muon")
+      set("optimizer", optimizer, "--optimizer");
+    else if (optimizer != "adam")
+      unmapped("--optimizer", "the optimizer is " + optimizer + ", not adam or muon");
+    const std::string parts = text("--muon-tp-mode").value_or("blockwise");
+    if (optimizer == "muon" && out_.design.parallel.tp > 1 && parts != "blockwise")
+      unmapped("--muon-tp-mode", "the mode is " + parts + ", not blockwise");
   }
 
   // Megatron-FSDP of 2026 names the types of its gradient shards and of their reductions; "auto" is the type

@@ -81,13 +81,7 @@ void check_ring(Checks& checks) {
   const KernelProfile* profile = checks.in_range({"profile"})
                                      ? ModelLibrary::instance().profile(d.workload.profile)
                                      : nullptr;
-  const KernelRule* rule = profile ? profile->rule("attention") : nullptr;
-  if (!rule) return;
-  const auto any = [&](auto wanted) { return std::any_of(rule->stats.begin(), rule->stats.end(), wanted); };
-  // Transformer Engine's copy of the values for the backward is no row of scores.
-  const bool blockwise = rule->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
-                         !any([](const KernelStat& s) { return s.replaces >= 0 && s.over != "operand 2"; });
-  if (!blockwise)
+  if (profile && profile->rule("attention") && !profile->has_blockwise_attention())
     checks.error(ProblemCode::RingWithUnfusedAttention, "context",
                  "the attention of the kernel profile " + profile->id +
                      " stores whole rows of scores, which a ring cannot merge from blocks; Transformer "

@@ -206,6 +206,7 @@ void Assembler::adapt(AttentionAttributes& attention, std::string& label) {
   // In decode, the new token comes after all cached tokens, so no mask applies.
   const bool masks = s.mode != Mode::Decode;
   attention.causal = attention.causal && masks;
+  attention.packed = s.packed && attention.causal;
   attention.window = attention.window && s.window && masks;
   attention.chunk = attention.chunk && s.chunk;  // the cache may begin in the chunk before
 }

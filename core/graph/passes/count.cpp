@@ -37,6 +37,7 @@ Expr index_space(const Segment& s, const Op& op) {
 Expr keys_per_query(const Segment& s, const Op& forward) {
   if (compressed_keys(s, forward) >= 0)
     return window_per_query(s, forward) + compressed_per_query(s, forward);
+  if (attention_attributes(forward).packed) return document_tokens();
   return picked_keys(s, forward) >= 0 ? picked_per_query(s, forward)
                                       : local_size(s.tensor(forward.inputs[1]), 1);
 }
@@ -85,13 +86,17 @@ Expr compressed_keys_seen(const Segment& s, const Op& forward) {
   return (rising_pairs(reach, reach, length) + compressed_pairs(s, length, keys)) / length;
 }
 
-// Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs without a window.
+// Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs without a window. The scores of
+// packed documents are those of each document with itself.
 Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
   const AttentionAttributes& attributes = attention_attributes(forward);
   if (!attributes.causal || q.sizes[1] != k.sizes[1]) return all;
-  const Expr length = k.sizes[1];  // if ranks hold parts of the queries, the result is the mean over ranks
+  const Expr
+      length = attributes.packed
+                   ? document_tokens()
+                   : k.sizes[1];  // if ranks hold parts of the queries, the result is the mean over ranks
   if (picked_keys(s, forward) >= 0) return all * picked_part(s, forward, length);
   if (attributes.window) {
     static const Expr window{Symbol::intern("We")};
@@ -105,7 +110,7 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   // All keys before this rank's block, and its own block under the mask.
   if (attributes.ring == Ring::Plain) {
     static const Expr position{Symbol::intern("ic")};
-    const Expr block = local_size(q, 1);
+    const Expr block = attributes.packed ? length * local_size(q, 1) / q.sizes[1] : local_size(q, 1);
     return all * (Expr(2) * position * block + block + Expr(1)) / (Expr(2) * length);
   }
   return all * (length + Expr(1)) / (Expr(2) * length);

@@ -103,6 +103,7 @@ void add_layouts(Designs& add) {
   });
   add("llama3-8b", 1, 1, 2,
       [](ParallelSpec&, WorkloadSpec& w, Design&) { w.compute = ComputePrecision::FP8; });
+  add("llama3.2-1b", 2, 1, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.offload_optimizer = true; });
   add("deepseek-v3", 1, 2, 16, [](ParallelSpec& p, WorkloadSpec&, Design& d) {
     d.model.mtp_layers = 1;
     p.ep = 16;

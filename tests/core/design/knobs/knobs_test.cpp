@@ -81,6 +81,7 @@ constexpr const char* kIds[] = {"layers",
                                 "ssm_state_dtype",
                                 "batch",
                                 "microbatch",
+                                "packed_length",
                                 "dtype",
                                 "grad_dtype",
                                 "vocab_multiple",
@@ -96,6 +97,7 @@ constexpr const char* kIds[] = {"layers",
                                 "activation_cache",
                                 "fp8_attention",
                                 "master_weights",
+                                "optimizer",
                                 "moment_dtype",
                                 "lora_rank",
                                 "lora_modules",
@@ -103,6 +105,7 @@ constexpr const char* kIds[] = {"layers",
                                 "lora_dropout",
                                 "frozen_dtype",
                                 "offload_optimizer",
+                                "optimizer_offload_fraction",
                                 "offload_activations",
                                 "recompute",
                                 "recompute_modules",
@@ -266,7 +269,10 @@ void KnobsTest::every_knob() {
     case KnobType::Integer:
       values = {std::to_string(k.min), std::to_string(k.max), std::to_string(k.min + 1)};
       break;
-    case KnobType::Decimal: values = {"1", "1.25", "2.5", "1.001"}; break;
+    case KnobType::Decimal:
+      values = k.max > 1000 ? std::vector<std::string>{"1", "1.25", "2.5", "1.001"}
+                            : std::vector<std::string>{"0", "0.25", "0.999", "1"};
+      break;
     case KnobType::IntegerList: values = {"", "8", "9,8,8,7", "0,1,0"}; break;
     case KnobType::Boolean: values = {"true", "false"}; break;
     case KnobType::ChoiceList:

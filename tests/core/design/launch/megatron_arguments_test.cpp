@@ -128,6 +128,9 @@ class MegatronArgumentsTest : public QObject {
     row("grad_dtype", "bf16",
         {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
          "--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
+    row("optimizer_offload_fraction", "0.25",
+        {"--optimizer-cpu-offload", "true", "--optimizer-offload-fraction", "0.25"});
+    row("optimizer", "muon", {"--optimizer", "muon"});
     row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
     row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
     row("recompute_method", "block",
@@ -156,7 +159,7 @@ class MegatronArgumentsTest : public QObject {
     };
     QCOMPARE(only(with({{"--use-megatron-fsdp", "true"}, {"--data-parallel-sharding-strategy", "all"}})),
              std::string("--data-parallel-sharding-strategy"));
-    QCOMPARE(only(with({{"--optimizer", "muon"}})), std::string("--optimizer"));
+    QCOMPARE(only(with({{"--optimizer", "sgd"}})), std::string("--optimizer"));
     QCOMPARE(only(with({{"--num-layers", "many"}})), std::string("--num-layers"));
     QCOMPARE(only(with({{"--hidden-dropout", "0.0"}})), std::string("--attention-dropout"));
     QCOMPARE(only(with({{"--cross-entropy-loss-fusion", "true"}})),
