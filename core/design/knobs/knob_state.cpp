@@ -5,6 +5,7 @@
 
 #include "design/cluster.h"
 #include "design/knobs/knob_modes.h"
+#include "design/knobs/knob_network.h"
 #include "design/limits.h"
 #include "design/validate/checks.h"
 #include "design/vision.h"
@@ -272,38 +273,6 @@ std::string zero_3(const Design& d) {
   return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters before each use");
 }
 
-std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
-std::string no_scaleup(const Design& d) {
-  if (std::string none = no_links(d); !none.empty()) return none;
-  return when(scaleup_domain(d) == 1, "each scale-up domain has a single rank");
-}
-template <int64_t ParallelSpec::*Degree>
-std::string no_ctas(const Design& d) {
-  if (d.parallel.*Degree == 1) return "the group has a single rank";
-  if (network_of(d).channel_gbps > 0) return {};
-  return "the catalogue has no rate of NCCL's channels for " + machine_name(d.cluster);
-}
-std::string no_tp_ctas(const Design& d) {
-  if (trains(d) && d.parallel.tp_comm_overlap)
-    return "overlapped collectives of tensor parallelism do not use NCCL";
-  return no_ctas<&ParallelSpec::tp>(d);
-}
-std::string no_network(const Design& d) {
-  if (std::string none = no_links(d); !none.empty()) return none;
-  return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
-}
-std::string no_spine(const Design& d) {
-  if (std::string none = no_network(d); !none.empty()) return none;
-  const Network network = network_of(d);
-  if (network.domain < network.node && network.rails > 1) return {};  // only the spine joins the rails
-  if (network.leaf == 0) return "the number of ranks per leaf switch of this network is not known";
-  return when(world_at_most(d, kMaxWorld) <= network.leaf, "all ranks reach each other over one leaf switch");
-}
-std::string no_pods(const Design& d) {
-  if (std::string none = no_network(d); !none.empty()) return none;
-  return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
-}
-
 std::string no_lora(const Design& d) {
   return when(d.workload.lora_rank == 0, "without a rank, there are no adapters (lora_rank = 0)");
 }
@@ -482,8 +451,8 @@ constexpr Rule kRules[] = {
     {"in_network_reduction", no_links},
     {"collective_algorithm", no_links},
     {"tp_max_ctas", no_tp_ctas},
-    {"cp_max_ctas", no_ctas<&ParallelSpec::cp>},
-    {"dp_max_ctas", no_ctas<&ParallelSpec::dp>},
+    {"cp_max_ctas", no_cp_ctas},
+    {"dp_max_ctas", no_dp_ctas},
     {"checkpoint_interval", no_run},
     {"batch_ramp_start", no_run},
     {"batch_ramp_increment", no_ramp},
