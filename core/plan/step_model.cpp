@@ -295,10 +295,9 @@ class ShapeBuilder {
     part(MemoryCategory::Parameters, "frozen parameters, " + name, (frozen_ - sync.frozen_elements) * bytes);
   }
 
-  // PyTorch's FSDP stores shards of parameters and gradients in float32, and gathers units in the compute
-  // type. Under no_sync whole gradients accumulate (Zhao et al., arXiv 2304.11277, section 3.3).
-  // Megatron-FSDP stores shards in the compute type and float32 master weights. If no pass frees parameters,
-  // it has no shards in the compute type (optim_grads).
+  // PyTorch's FSDP stores float32 shards and gathers units in the compute type. Under no_sync whole gradients
+  // accumulate (Zhao et al., arXiv 2304.11277, section 3.3). Megatron-FSDP stores float32 master weights, and
+  // shards in the compute type unless no pass frees parameters (optim_grads).
   void unit_states(const StageSync& sync) {
     const Structure& s = graph_.structure;
     const std::string name(dtype_name(s.dtype));

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "design/validate/checks.h"
 #include "model/library.h"
+#include "model/model_limits.h"
 
 namespace shardscape {
 namespace {
@@ -78,7 +79,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
   // The longest sequence that fits and still splits over tp under sequence parallelism.
   const int64_t step = splits_tokens_over_tp(d) && checks.in_range({"tp"}) ? d.parallel.tp : 1;
   offer(fixes, "seq", std::max<int64_t>(0, positions - cached) / step * step);
-  offer(fixes, "positions", seq);
+  if (seq <= kMaxSeq) offer(fixes, "positions", seq);
   checks.error(ProblemCode::SeqLongerThanPositions, "seq",
                "a sequence of " + grouped(seq) + " tokens is longer than the table of " + grouped(positions) +
                    " learned positions",

@@ -83,7 +83,7 @@ void MeasuredNvidiaTest::rowsBecomeDesigns_data() {
   row("later NeMo release", release(k8B + R"json(, "set": "NeMo 25.07 DGX-GB200", "gpu": "GB200",
         "precision": "fp8 (per-tensor)")json"),
       "compute=fp8 accelerator=gb200 transposed_weights=false profile=megatron-core-te-fused-loss");
-  row("FSDP", release(k8B + R"(, "fsdp": 1)"), "sync=fsdp2 dp=8");
+  row("FSDP", release(k8B + R"(, "fsdp": 1)"), "sync=megatron-fsdp dp=8");
   row("Megatron-Bridge", release(k8B + R"(, "set": "Megatron-Bridge 25.11 DGX-GB200", "gpu": "GB200",
         "precision": "FP8-MX", "micro_batch": 2)"),
       "compute=mxfp8 fp8_params=true microbatch=2 batch=128");
