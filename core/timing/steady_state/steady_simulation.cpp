@@ -208,10 +208,10 @@ class SteadySimulation {
         (a.first && simulator_.overlaps_param_gather(a.stage)) ||
         (a.last && simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward)))
       run_layers(a, s);
-    else if (fsdp_)
-      run_as_transfer(a, s);
-    else
+    else if (!fsdp_)
       run_as_duration(a, s);
+    else if (!run_as_transfer(a, s))
+      run_layers(a, s);
     if (a.mark < 0) return;
     s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
     if (fsdp_) s.marks[a.mark].side_streams = {s.data_end};
@@ -379,30 +379,33 @@ class SteadySimulation {
     if (a.kind != ActionKind::BackwardWeight) s.message_ready = s.compute_end;
   }
 
-  // As run_as_duration(), with the waits for collectives of FSDP units.
-  void run_as_transfer(const OrderedAction& a, SteadyStage& s) {
+  // As run_as_duration(), with the waits for collectives of FSDP units. Returns false and changes nothing if
+  // the host falls behind: which waits it hides depends on every single layer.
+  bool run_as_transfer(const OrderedAction& a, SteadyStage& s) {
     synchronize(s);
     const ActionTransfer& of = transfer_of(a, s);
     std::array<double, ActionTransfer::kStarts> starts{s.compute_end, s.data_end, ActionTransfer::kNever,
                                                        ActionTransfer::kNever};
-    double bubble = 0;
+    double bubble = 0, launch_end = s.launch_end;
     if (a.message >= 0) {
       const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
-      s.launch_end = std::max(s.launch_end, message.end);
+      launch_end = std::max(launch_end, message.end);
       if (message.end > s.compute_end &&
           (of.message_before_layer || !later(ActionTransfer::end_of(of.first_layer, starts), message.end)))
         bubble = std::max(0.0, message.begin - s.compute_end);
       starts[ActionTransfer::Message] = message.end;
     }
     const double busy = ActionTransfer::end_of(of.compute, starts);  // if the host keeps ahead
+    if (launch_end + of.compute[ActionTransfer::Launched] > busy) return false;
     s.bubble += bubble;
     s.exposed += of.exposed + (busy - s.compute_end - of.seconds) - bubble;
-    starts[ActionTransfer::Launched] = s.launch_end;
+    starts[ActionTransfer::Launched] = launch_end;
     s.data_end = ActionTransfer::end_of(of.data, starts);
-    s.compute_end = std::max(busy, s.launch_end + of.compute[ActionTransfer::Launched]);
-    s.launch_end += of.host;
+    s.compute_end = busy;
+    s.launch_end = launch_end + of.host;
     s.units = of.units;
     if (a.kind != ActionKind::BackwardWeight) s.message_ready = s.compute_end;
+    return true;
   }
 
   void run_layers(const OrderedAction& a, SteadyStage& s) {
