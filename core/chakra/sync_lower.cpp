@@ -1,6 +1,7 @@
 #include "chakra/sync_lower.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "chakra/bound_segment.h"
@@ -132,8 +133,11 @@ void SyncLowering::orthogonalize() {
 uint32_t SyncLowering::update_on_device() {
   const OptimizerCost cost = optimizer_cost(graph_, sync_.owned, sync_.muon.owned, first_, last_,
                                             stage_.layers > 0);
-  const int64_t read = value(cost.read_bytes, "optimizer: bytes"),
-                written = value(cost.written_bytes, "optimizer: bytes");
+  // 8-bit moments: the scale of a block that is not full is a part of a byte.
+  const auto whole_bytes = [&](const Expr& bytes) {
+    return static_cast<int64_t>(std::ceil(number(bytes, stage_.binding)));
+  };
+  const int64_t read = whole_bytes(cost.read_bytes), written = whole_bytes(cost.written_bytes);
   TraceOp op{.name = "optimizer.adam",
              .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
              .tensor_size = std::max<int64_t>(1, read + written),

@@ -454,9 +454,12 @@ class Examination {
         if (!p.tied.empty() && !here.insert(p.tied).second) continue;
         const Wide elements = number(Gradients, local_elements(g), stage.binding, name) * count;
         const ReplicaGroup group = replica_group(graph.structure, g);
-        if (!group.shard.empty()) wanted[group_name(group.shard)] += elements;
+        // ZeRO-1 reduces whole gradients over the replicas of all groups.
+        const bool all_groups = d_.parallel.sync == SyncStrategy::Zero1;
+        const MeshAxes& over = all_groups ? group.axes : group.shard;
+        if (!over.empty()) wanted[group_name(over)] += elements;
         if (!inner.empty()) wanted[group_name(inner)] += elements;
-        if (!group.across.empty()) wanted[group_name(group.across)] += 1;
+        if (!all_groups && !group.across.empty()) wanted[group_name(group.across)] += 1;
         const bool both = !p.tied.empty() && (first || last) && !(first && last) &&
                           holds(graph.segments.front(), p.tied) && holds(head(), p.tied);
         if (both) wanted["embedding"] += elements;

@@ -62,11 +62,12 @@ class SteadySimulation {
     for (size_t s = 0; s < stages_.size(); ++s) {
       const SteadyStage& stage = stages_[s];
       SteadyMark last = stage.marks[0], before = stage.marks[1];
-      if (!microbatches_repeat_ && order_.window > 0)
+      // Some actions ran on the timeline.
+      if ((!microbatches_repeat_ || fsdp_) && order_.window > 0)
         for (const auto& [mark, at] :
              {std::pair{&last, stage.on_timeline[0]}, {&before, stage.on_timeline[1]}}) {
-          mark->bubble = timeline_.marks()[at].bubble;
-          mark->exposed = timeline_.marks()[at].exposed;
+          mark->bubble += timeline_.marks()[at].bubble;
+          mark->exposed += timeline_.marks()[at].exposed;
         }
       skipped_seconds = std::max(skipped_seconds, skipped_windows * (last.end - before.end));
       out.bubble += stage.bubble + skipped_windows * (last.bubble - before.bubble) +
@@ -214,9 +215,9 @@ class SteadySimulation {
       run_layers(a, s);
     if (a.mark < 0) return;
     s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
+    if (!microbatches_repeat_ || fsdp_) s.on_timeline[a.mark] = timeline_.mark(a.stage);
     if (fsdp_) s.marks[a.mark].side_streams = {s.data_end};
     if (microbatches_repeat_) return;
-    s.on_timeline[a.mark] = timeline_.mark(a.stage);
     for (size_t k = 0; k < std::size(kSideStreams); ++k)
       s.marks[a.mark].side_streams[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
   }
