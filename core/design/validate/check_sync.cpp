@@ -107,6 +107,22 @@ void check_hybrid(Checks& checks) {
                  std::move(fixes));
 }
 
+// Both ends of a pipeline would wait for each other in every microbatch.
+void check_tied_embeddings(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (p.pp == 1 || !checks.design.model.tied_embeddings) return;
+  const bool always = p.sync == SyncStrategy::MegatronFsdp;
+  if (!always && !(p.reduce_every_microbatch && is_fsdp(p.sync))) return;
+  checks.error(
+      ProblemCode::EagerReduceWithTiedEmbeddings, always ? "sync" : "reduce_every_microbatch",
+      "in a pipeline, the first and the last stage reduce tied embeddings only after the last microbatch",
+      always ? "distributed-optimizer, or embeddings that are not tied"
+             : "off, or embeddings that are not tied",
+      {always ? set_to("sync", std::string("distributed-optimizer"))
+              : set_to("reduce_every_microbatch", std::string("false")),
+       set_to("tied_embeddings", std::string("false"))});
+}
+
 }  // namespace
 
 void check_sync(Checks& checks) {
@@ -118,14 +134,7 @@ void check_sync(Checks& checks) {
                    "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
     return;
   }
-  // Otherwise both ends of the pipeline would wait for each other in every microbatch.
-  if (p.reduce_every_microbatch && is_fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
-    checks.error(
-        ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
-        "in a pipeline, the first and the last stage reduce tied embeddings only after the last microbatch",
-        "off, or embeddings that are not tied",
-        {set_to("reduce_every_microbatch", std::string("false")),
-         set_to("tied_embeddings", std::string("false"))});
+  check_tied_embeddings(checks);
   check_hybrid(checks);
   check_deepspeed(checks);
 }

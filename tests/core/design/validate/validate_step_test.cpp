@@ -50,6 +50,13 @@ void sync_rules() {
       },
       error, ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch", "off", 2);
   row(
+      "tied embeddings under Megatron-FSDP",
+      [](Design& d) {
+        d.parallel.sync = SyncStrategy::MegatronFsdp;
+        d.model.tied_embeddings = true;
+      },
+      error, ProblemCode::EagerReduceWithTiedEmbeddings, "sync", "distributed-optimizer", 2);
+  row(
       "every microbatch, Megatron", [](Design& d) { d.parallel.reduce_every_microbatch = true; }, note,
       ProblemCode::ValueWithoutEffect, "reduce_every_microbatch", "ddp-buckets, fsdp1 or fsdp2", 1);
   row(
