@@ -15,9 +15,15 @@ double number(const Expr& expr, const Binding& binding) {
   return to_double(std::get<Wide>(value));
 }
 
+// Bytes of one parameter, scales included.
+double mean_bytes(DType type) {
+  constexpr int64_t kElements = int64_t{1} << 20;  // whole blocks of all types
+  return static_cast<double>(storage_bytes(type, kElements)) / kElements;
+}
+
 // Bytes of one trained parameter with its states.
 double state_bytes(const Structure& s, DType type, bool muon) {
-  const double moments = (muon ? 1 : 2) * dtype_bytes(s.moment_dtype);
+  const double moments = (muon ? 1 : 2) * mean_bytes(s.moment_dtype);
   if (is_torch_fsdp(s.sync)) return 4 + moments;  // parameters in float32
   return dtype_bytes(type) + (s.master_weights && dtype_bytes(type) < 4 ? 4 : 0) + moments;
 }
@@ -37,7 +43,7 @@ double rank_bytes(const Report& report, const StageReport& stage) {
     const bool trained = p.param->gradient >= 0;
     const double each = trained ? state_bytes(graph.structure, tensor.dtype,
                                               is_muon_matrix(graph.structure, *p.segment, *p.param))
-                                : dtype_bytes(tensor.dtype);
+                                : mean_bytes(tensor.dtype);
     const double ranks = trained
                              ? replicas(replica_group(graph.structure, p.segment->tensor(p.param->gradient)))
                              : of_frozen;

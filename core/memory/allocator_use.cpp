@@ -176,10 +176,9 @@ class AllocationTracer {
     for (const int64_t elements : elements_) all += elements;
     // The distributed optimizer owns a range of the buffer: whole tensors, except at both ends of the range.
     // Other strategies own a share of every tensor.
-    const int64_t element_bytes = part.kind == PartKind::MasterWeights ? dtype_bytes(DType::FP32)
-                                                                       : dtype_bytes(s.moment_dtype);
+    const DType type = part.kind == PartKind::MasterWeights ? DType::FP32 : s.moment_dtype;
     for (int64_t& bytes : out)
-      bytes = ranges && !s.muon ? bytes * element_bytes
+      bytes = ranges && !s.muon ? storage_bytes(type, bytes)
                                 : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
     return out;
   }

@@ -190,6 +190,13 @@ const Expr& dtype_size(DType type) {
   return sizes[static_cast<size_t>(type)];
 }
 
+int64_t storage_bytes(DType type, int64_t elements) {
+  const DTypeInfo& of = info(type);
+  const int64_t block = of.block * of.rows, bits = of.bits * block + of.scale_bits;  // of one block
+  const int64_t whole = elements / block, rest = elements % block;
+  return (whole * bits + (rest * bits + block - 1) / block + 7) / 8;
+}
+
 bool is_quantized(DType type) { return type >= DType::FP8; }
 bool is_integer(DType type) { return type == DType::Int64 || type == DType::Int32 || type == DType::Bool; }
 bool is_arithmetic(DType type) { return !is_integer(type) && type <= DType::Int8; }

@@ -199,6 +199,8 @@ enum class DType : uint8_t {
 inline constexpr int kDTypeCount = static_cast<int>(DType::NF4Double) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
+// Bytes of so many consecutive elements, scales included, rounded up.
+int64_t storage_bytes(DType type, int64_t elements);
 bool is_quantized(DType type);
 bool is_integer(DType type);             // Int64, Int32, Bool
 bool is_arithmetic(DType type);          // whether matrix products run in the type

@@ -11,8 +11,8 @@
 namespace shardscape {
 
 // Expressions of bytes are multiplied by this number, because the bytes of quantized types with their scales
-// are fractions.
-inline constexpr int64_t kByteScale = 128;
+// are fractions: 2,113 / 4,096 for 4 bits with double quantization.
+inline constexpr int64_t kByteScale = 4096;
 
 enum class OpRule : uint8_t {
   Nothing,

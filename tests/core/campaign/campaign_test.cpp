@@ -19,6 +19,7 @@ class CampaignTest : public QObject {
   void checkpoints();
   void replicas_share_the_checkpoint();
   void frozen_towers_have_no_states();
+  void states_in_8_bits();
   void a_run_adds_up();
   void knobs_reach_the_run();
   void steps_of_a_ramp();
@@ -143,6 +144,17 @@ void CampaignTest::frozen_towers_have_no_states() {
         *report_of(design_of("qwen3-vl-8b", std::string("dp=8 images=1 vision_training=") + training)));
   };
   QVERIFY(bytes("frozen").total < bytes("train").total);
+}
+
+// 8-bit moments have a float32 scale for 256 elements, 4-bit frozen weights one for 64.
+void CampaignTest::states_in_8_bits() {
+  const auto total = [](const std::string& settings) {
+    return checkpoint_bytes(*report_of(design_of("llama3-8b", "dp=8 " + settings))).total;
+  };
+  const double wide = total("moment_dtype=fp32"), narrow = total("moment_dtype=int8-blockwise");
+  const double parameters = wide / 14;  // 2 bytes, a float32 copy and two moments each
+  QVERIFY(std::abs(narrow / parameters - (6 + 2 * 260.0 / 256)) < 1e-6);
+  QVERIFY(total("lora_rank=16 frozen_dtype=nf4") < total("lora_rank=16"));
 }
 
 void CampaignTest::a_run_adds_up() {

@@ -100,6 +100,17 @@ class WeightFormatTest : public QObject {
     QFETCH(int, bytes);
     const DType type = stored_type(*weight_format_from_name(format.toStdString()));
     QVERIFY(Expr(weights) * dtype_size(type) == Expr(bytes));
+    QCOMPARE(storage_bytes(type, weights), bytes);
+  }
+
+  // A block that is not full has its share of a scale, rounded up to a byte.
+  void storageOfAnySize() {
+    QCOMPARE(storage_bytes(DType::Int8Block, 256), 260);
+    QCOMPARE(storage_bytes(DType::Int8Block, 1), 2);
+    QCOMPARE(storage_bytes(DType::Int8Block, 257), 262);
+    QCOMPARE(storage_bytes(DType::NF4Double, 4096), 2113);
+    QCOMPARE(storage_bytes(DType::BF16, 3), 6);
+    QCOMPARE(storage_bytes(DType::NF4, 0), 0);
   }
 
   void variants() {

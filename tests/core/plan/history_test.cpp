@@ -132,7 +132,8 @@ void HistoryTest::answersEqualThoseOfAFreshProcess() {
   for (const Design& design : all) {
     alone.push_back(fresh_answer(design));
     for (const char* part : {"\"time\"", "\"traceEvents\"", "\n0.0: ", "\"enumerated\""})
-      QVERIFY2(alone.back().find(part) != std::string::npos, qPrintable(part + QString(" is missing")));
+      QVERIFY2(alone.back().find(part) != std::string::npos,
+               (std::string(part) + " is missing: " + command_line(design)).c_str());
   }
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});

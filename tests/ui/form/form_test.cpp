@@ -332,7 +332,7 @@ class FormTest : public FormWindowTest {
     QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters"
                                     << "sync is not DeepSpeed";
     QTest::newRow("sharding group") << "dp_shard"
-                                    << "sync is neither FSDP, zero-3 nor Megatron's distributed optimizer";
+                                    << "this gradient sync shards no states";
     QTest::newRow("method of full recompute") << "recompute_method"
                                               << "only full recompute has a method";
     QTest::newRow("degree of Ulysses") << "ulysses_degree"
@@ -541,10 +541,9 @@ class FormTest : public FormWindowTest {
       QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 &&
               session_->design().parallel.sync != SyncStrategy::Zero3);
     }
-    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Fsdp2);
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::MegatronFsdp);
     session_->setKnob("pp", "1");
-    QTest::keyClick(sync, Qt::Key_Up);
-    QTest::keyClick(sync, Qt::Key_Up);
+    for (int i = 0; i < 3; ++i) QTest::keyClick(sync, Qt::Key_Up);  // over fsdp2 and fsdp1
     QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
     session_->setKnob("pp", "2");  // the chosen value stays, with its problem
     QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
