@@ -249,6 +249,7 @@ class SpaceBuilder {
     digit.rows.resize(found.size());
     for (size_t column = 0; column < 6; ++column) {
       std::vector<int64_t> numbers;
+      numbers.reserve(found.size());
       for (const auto& row : found) numbers.push_back(row[column]);
       std::sort(numbers.begin(), numbers.end());
       numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
@@ -259,6 +260,7 @@ class SpaceBuilder {
         continue;
       }
       std::vector<std::string> texts;
+      texts.reserve(numbers.size());
       for (int64_t n : numbers) texts.push_back(std::to_string(n));
       digit.axes.push_back(add_axis(id,
                                     knob          ? knob->label

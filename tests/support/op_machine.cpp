@@ -163,6 +163,22 @@ void OpMachine::execute(const Segment& s, OpId begin, OpId end, int stage, RankV
   }
 }
 
+// The sizes of attention and of its compressed and picked keys that the kernel of `op` needs.
+void OpMachine::describe_attention(const Segment& s, const Op& op, KernelCall& call) const {
+  const Op& forward = s.op(forward_of(s, static_cast<OpId>(&op - s.ops.data())));
+  const OpFamily family = op_traits(op.kind).family;
+  if (family == OpFamily::Attention && s.tensor(forward.inputs[0]).axes.back() == Axis::LatentDim)
+    call.score_width = size_in(s, "En") + size_in(s, "Er");
+  for (size_t i = 0; family == OpFamily::Attention && i < op.inputs.size(); ++i) {
+    const std::vector<Axis>& axes = s.tensor(op.inputs[i]).axes;
+    if (!axes.empty() && axes.back() == Axis::Picked) call.picked = static_cast<int>(i);
+    if (axes.size() == 3 && is_compressed(axes[1])) call.compressed = static_cast<int>(i);
+  }
+  if (call.compressed >= 0 || op.kind == OpKind::Compress ||
+      (family == OpFamily::Index && is_compressed(s.tensor(op.inputs[1]).axes[1])))
+    call.compress_ratio = size_in(s, "Cr");
+}
+
 void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vector<RealTensor>& v) const {
   const auto value = [&](TensorId id) -> RealTensor& { return v[static_cast<size_t>(id)]; };
   for (TensorId id : op.inputs)
@@ -205,18 +221,7 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   if (routes_to_nothing(s)) call.zero_experts = size_in(s, "Xz");
   if (op.kind == OpKind::InsertTokens || op.kind == OpKind::AddTokens)
     call.image_tokens = images_per_sequence(d_) * patches_per_image(d_) / d_.model.vision_merge;
-  const Op& forward = s.op(forward_of(s, static_cast<OpId>(&op - s.ops.data())));
-  const OpFamily family = op_traits(op.kind).family;
-  if (family == OpFamily::Attention && s.tensor(forward.inputs[0]).axes.back() == Axis::LatentDim)
-    call.score_width = size_in(s, "En") + size_in(s, "Er");
-  for (size_t i = 0; family == OpFamily::Attention && i < op.inputs.size(); ++i) {
-    const std::vector<Axis>& axes = s.tensor(op.inputs[i]).axes;
-    if (!axes.empty() && axes.back() == Axis::Picked) call.picked = static_cast<int>(i);
-    if (axes.size() == 3 && is_compressed(axes[1])) call.compressed = static_cast<int>(i);
-  }
-  if (call.compressed >= 0 || op.kind == OpKind::Compress ||
-      (family == OpFamily::Index && is_compressed(s.tensor(op.inputs[1]).axes[1])))
-    call.compress_ratio = size_in(s, "Cr");
+  describe_attention(s, op, call);
   call.tokens_so_far = d_.workload.mode == Mode::Decode ? d_.workload.context_length : d_.workload.seq;
   if (attention_of(op) && attention_of(op)->block) call.index_block = d_.model.index_block;
   if (is_routing(op.kind) && !is_relabelling(op.kind))

@@ -52,6 +52,7 @@ class OpMachine {
   // The value of a symbol in the scope of a segment; 0 if the model lacks the size.
   int64_t size_in(const Segment& s, const char* symbol) const;
   int64_t norm_width(const Segment& s, const Op& op) const;
+  void describe_attention(const Segment& s, const Op& op, KernelCall& call) const;
   void compute(const Segment& s, const Op& op, int64_t rank, std::vector<RealTensor>& v) const;
   std::vector<int64_t> tokens_of(const Segment& s, const Op& op, int64_t rank) const;
   std::vector<int64_t> arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const;

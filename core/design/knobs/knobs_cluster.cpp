@@ -85,29 +85,9 @@ void add_operation(TableWriter& table) {
                 "GB/s");
 }
 
-}  // namespace
-
-void add_cluster(TableWriter& table) {
+void add_network(TableWriter& table) {
   using C = ClusterSpec;
   constexpr auto cluster = &Design::cluster;
-  table.group(KnobGroup::Cluster);
-  table.section("Hardware");
-  table.choice(member<cluster, &C::accelerator>(), "accelerator", "Accelerator", accelerator_choices(),
-               "Device of every rank. A design must fit in its memory. Peaks are dense.");
-  table.number(
-      member<cluster, &C::peak_tflops>(), "peak_tflops", "Peak", "", "TFLOP/s", 0, kMaxPeakTflops,
-      "Dense peak of bfloat16 GEMMs, for a device that is not on the market. FP8 and FP4 keep their ratio to "
-      "bfloat16. The accelerator's measured efficiencies are scaled. 0: the accelerator's peak.");
-  table.number(
-      member<cluster, &C::memory_capacity>(), "memory_capacity", "Memory", "", "GB", 0, kMaxMemoryGb,
-      "Memory capacity of the device. A design must fit in this memory. 0: the accelerator's capacity.");
-  table.number(member<cluster, &C::memory_bandwidth>(), "memory_bandwidth", "Memory bandwidth", "", "GB/s", 0,
-               kMaxLinkRate,
-               "Bandwidth of the device's memory, in 10^9 bytes per second. 0: the accelerator's bandwidth.");
-  table.number(
-      member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
-      "Ranks that share the NICs of a node. The value follows the accelerator and the network (4 for GB200 "
-      "NVL72, whose scale-up domain is the rack), unless it differs from the network's value.");
   table.section("Network", true);
   table.choice(member<cluster, &C::network>(), "network", "Network", network_choices(),
                "Links between accelerators, from the catalogue. The settings below override single values; 0 "
@@ -162,7 +142,11 @@ void add_cluster(TableWriter& table) {
                "Collective algorithm", choices_of(kAlgorithms),
                "Algorithm of collectives. auto: the fastest algorithm that NCCL offers. A collective that "
                "the chosen algorithm does not support uses auto.");
-  add_ctas(table);
+}
+
+void add_rank_speed(TableWriter& table) {
+  using C = ClusterSpec;
+  constexpr auto cluster = &Design::cluster;
   table.section("Speed of ranks", true);
   table.decimal(
       member<cluster, &C::compute_jitter>(), "compute_jitter", "Compute jitter", 0, kMaxJitter,
@@ -177,6 +161,34 @@ void add_cluster(TableWriter& table) {
       "Training: how much longer one slow rank computes than the mean of the others. All other ranks wait "
       "for it. 0: no straggler.",
       "%");
+}
+
+}  // namespace
+
+void add_cluster(TableWriter& table) {
+  using C = ClusterSpec;
+  constexpr auto cluster = &Design::cluster;
+  table.group(KnobGroup::Cluster);
+  table.section("Hardware");
+  table.choice(member<cluster, &C::accelerator>(), "accelerator", "Accelerator", accelerator_choices(),
+               "Device of every rank. A design must fit in its memory. Peaks are dense.");
+  table.number(
+      member<cluster, &C::peak_tflops>(), "peak_tflops", "Peak", "", "TFLOP/s", 0, kMaxPeakTflops,
+      "Dense peak of bfloat16 GEMMs, for a device that is not on the market. FP8 and FP4 keep their ratio to "
+      "bfloat16. The accelerator's measured efficiencies are scaled. 0: the accelerator's peak.");
+  table.number(
+      member<cluster, &C::memory_capacity>(), "memory_capacity", "Memory", "", "GB", 0, kMaxMemoryGb,
+      "Memory capacity of the device. A design must fit in this memory. 0: the accelerator's capacity.");
+  table.number(member<cluster, &C::memory_bandwidth>(), "memory_bandwidth", "Memory bandwidth", "", "GB/s", 0,
+               kMaxLinkRate,
+               "Bandwidth of the device's memory, in 10^9 bytes per second. 0: the accelerator's bandwidth.");
+  table.number(
+      member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
+      "Ranks that share the NICs of a node. The value follows the accelerator and the network (4 for GB200 "
+      "NVL72, whose scale-up domain is the rack), unless it differs from the network's value.");
+  add_network(table);
+  add_ctas(table);
+  add_rank_speed(table);
   add_operation(table);
 }
 

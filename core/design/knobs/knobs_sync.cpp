@@ -13,11 +13,39 @@ constexpr KnobAccess zero_limit() {
           [](const Design& d) -> int64_t { return d.parallel.zero.*Field; }};
 }
 
+void add_deepspeed_limits(TableWriter& table) {
+  using Z = ZeroLimits;
+  table.section("DeepSpeed limits", true);
+  table.number(zero_limit<&Z::reduce_bucket_size>(), "zero_reduce_bucket_size", "ZeRO reduce bucket", "",
+               "elements", 1, kMaxBucket,
+               "DeepSpeed's reduce_bucket_size: gradient elements that are reduced at once. zero-2 and "
+               "zero-3 hold a buffer of this size.");
+  table.number(zero_limit<&Z::allgather_bucket_size>(), "zero_allgather_bucket_size",
+               "ZeRO all-gather bucket", "", "elements", 1, kMaxBucket,
+               "DeepSpeed's allgather_bucket_size: updated parameters that zero-0 to zero-2 gather at "
+               "once.");
+  table.number(zero_limit<&Z::prefetch_bucket_size>(), "stage3_prefetch_bucket_size", "ZeRO-3 prefetch", "",
+               "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_prefetch_bucket_size: parameters of later modules that zero-3 "
+               "gathers while the current module runs. 0: no prefetch.");
+  table.number(zero_limit<&Z::param_persistence_threshold>(), "stage3_param_persistence_threshold",
+               "ZeRO-3 persistence", "", "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_param_persistence_threshold: smaller parameters stay gathered after "
+               "their first use in a step.");
+  table.number(
+      zero_limit<&Z::max_live_parameters>(), "stage3_max_live_parameters", "ZeRO-3 live parameters", "",
+      "elements", 0, kMaxBucket,
+      "DeepSpeed's stage3_max_live_parameters: the prefetch stops when this many parameters are gathered.");
+  table.number(zero_limit<&Z::max_reuse_distance>(), "stage3_max_reuse_distance", "ZeRO-3 reuse distance", "",
+               "elements", 0, kMaxBucket,
+               "DeepSpeed's stage3_max_reuse_distance: parameters stay gathered if they are used again "
+               "within this many elements of other parameters.");
+}
+
 }  // namespace
 
 void add_sync(TableWriter& table) {
   using P = ParallelSpec;
-  using Z = ZeroLimits;
   constexpr auto parallel = &Design::parallel;
   table.section("Sharding");
   table.number(
@@ -64,31 +92,7 @@ void add_sync(TableWriter& table) {
                "For ddp-flat and distributed-optimizer with overlap_grad_reduce: number of elements at which "
                "a bucket is full (ddp-bucket-size). 0: Megatron's default, 40 million or a million per "
                "replica, whichever is more.");
-  table.section("DeepSpeed limits", true);
-  table.number(zero_limit<&Z::reduce_bucket_size>(), "zero_reduce_bucket_size", "ZeRO reduce bucket", "",
-               "elements", 1, kMaxBucket,
-               "DeepSpeed's reduce_bucket_size: gradient elements that are reduced at once. zero-2 and "
-               "zero-3 hold a buffer of this size.");
-  table.number(zero_limit<&Z::allgather_bucket_size>(), "zero_allgather_bucket_size",
-               "ZeRO all-gather bucket", "", "elements", 1, kMaxBucket,
-               "DeepSpeed's allgather_bucket_size: updated parameters that zero-0 to zero-2 gather at "
-               "once.");
-  table.number(zero_limit<&Z::prefetch_bucket_size>(), "stage3_prefetch_bucket_size", "ZeRO-3 prefetch", "",
-               "elements", 0, kMaxBucket,
-               "DeepSpeed's stage3_prefetch_bucket_size: parameters of later modules that zero-3 "
-               "gathers while the current module runs. 0: no prefetch.");
-  table.number(zero_limit<&Z::param_persistence_threshold>(), "stage3_param_persistence_threshold",
-               "ZeRO-3 persistence", "", "elements", 0, kMaxBucket,
-               "DeepSpeed's stage3_param_persistence_threshold: smaller parameters stay gathered after "
-               "their first use in a step.");
-  table.number(
-      zero_limit<&Z::max_live_parameters>(), "stage3_max_live_parameters", "ZeRO-3 live parameters", "",
-      "elements", 0, kMaxBucket,
-      "DeepSpeed's stage3_max_live_parameters: the prefetch stops when this many parameters are gathered.");
-  table.number(zero_limit<&Z::max_reuse_distance>(), "stage3_max_reuse_distance", "ZeRO-3 reuse distance", "",
-               "elements", 0, kMaxBucket,
-               "DeepSpeed's stage3_max_reuse_distance: parameters stay gathered if they are used again "
-               "within this many elements of other parameters.");
+  add_deepspeed_limits(table);
   table.section("Gradient sync");
   table.flag(
       member<parallel, &P::clip_grad_norm>(), "clip_grad_norm", "Clip gradient norm",

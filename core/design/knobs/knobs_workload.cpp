@@ -216,6 +216,59 @@ void add_images(TableWriter& table) {
              "concerns only the language model.");
 }
 
+void add_optimizer(TableWriter& table) {
+  table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type",
+               choices_of(kGradDtypes),
+               "Type in which gradients are accumulated over microbatches and reduced over replicas. "
+               "bf16 halves both memory and traffic, at a loss of precision.");
+  table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
+             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
+             "them, the optimizer updates the parameters directly. Megatron's --main-params-dtype. FSDP and "
+             "float32 training have float32 parameters anyway.");
+  table.choice(named<workload, &W::optimizer, kOptimizers>(), "optimizer", "Optimizer",
+               choices_of(kOptimizers),
+               "Rule of the update. muon: matrices of layers, each expert's among them, have one momentum, "
+               "which five Newton-Schulz iterations in bfloat16 orthogonalize (arXiv 2502.16982). Embedding, "
+               "head, norms, biases and routers have Adam. Each rank of tp orthogonalizes its part of a "
+               "matrix. Under a distributed optimizer, ranks gather the momentum and share the matrices.");
+  table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
+               choices_of(kMomentDtypes),
+               "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
+               "(bf16 in DeepSeek-V3), 2 in fp8 with one scale per tensor. Megatron's --exp-avg-dtype "
+               "and --exp-avg-sq-dtype. int8-blockwise: a byte per element and a float32 scale per 256 "
+               "elements (8-bit Adam of bitsandbytes, Dettmers et al., arXiv 2110.02861).");
+}
+
+void add_adapters(TableWriter& table) {
+  table.number(
+      member<workload, &W::lora_rank>(), "lora_rank", "LoRA rank", "Ra", "", 0, kMaxHidden,
+      "Rank of low-rank adapters (LoRA, Hu et al., arXiv 2106.09685). Gradients and optimizer states "
+      "belong to adapters alone. All other parameters are frozen: their GEMMs have input gradients, "
+      "but no weight gradients. FSDP and ZeRO-3 shard and gather them without reducing anything. "
+      "Adapters compute in the data type. 0: no adapters; gradients train all parameters.");
+  table.choices(
+      kLoraModules, "lora_modules", "LoRA modules", lora_module_choices(),
+      "Matrices with an adapter, as target_modules of PEFT without the ending _proj. Experts, routers, "
+      "embedding and head have none.");
+  table.flag(
+      member<workload, &W::lora_packed>(), "lora_packed", "Shared LoRA A",
+      "Matrices with the same input share one matrix A, as the packed linear_qkv and linear_fc1 of NeMo "
+      "and Megatron Bridge do. Otherwise each matrix has its own A, as in PEFT.");
+  table.flag(
+      member<workload, &W::lora_dropout>(), "lora_dropout", "LoRA dropout",
+      "The input of every adapter goes through a dropout (lora_dropout of PEFT, dropout_position pre of "
+      "NeMo). Saves the dropped input and a mask of one byte per element for each matrix A.");
+  table.choice(
+      named<workload, &W::frozen_dtype, kFrozenWeights>(), "frozen_dtype", "Frozen weight type",
+      choices_of(kFrozenWeights),
+      "Type of the frozen linear layers next to adapters (QLoRA, Dettmers et al., arXiv 2305.14314, as "
+      "bitsandbytes stores them). nf4: half a byte per weight, and a float32 scale per 64 weights. "
+      "nf4-double: a byte of scale per 64 weights, and a float32 scale per 256 of these bytes. Every "
+      "GEMM first dequantizes its weights to the data type, in the forward and again in the backward. "
+      "Embedding and head stay in the data type. Needs compute storage, and a gradient sync that does "
+      "not shard parameters.");
+}
+
 void add_precision(TableWriter& table) {
   table.section("Precision");
   table.choice(named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
@@ -271,53 +324,8 @@ void add_precision(TableWriter& table) {
       "GEMMs of attention read queries, keys and values in FP8. The backward reads these copies and the "
       "result in FP8, so that the forward saves half the bytes (fp8_dpa of Transformer Engine's "
       "recipes, with NVTE_FP8_DPA_BWD). Needs compute fp8. Not in a ring.");
-  table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type",
-               choices_of(kGradDtypes),
-               "Type in which gradients are accumulated over microbatches and reduced over replicas. "
-               "bf16 halves both memory and traffic, at a loss of precision.");
-  table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
-             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
-             "them, the optimizer updates the parameters directly. Megatron's --main-params-dtype. FSDP and "
-             "float32 training have float32 parameters anyway.");
-  table.choice(named<workload, &W::optimizer, kOptimizers>(), "optimizer", "Optimizer",
-               choices_of(kOptimizers),
-               "Rule of the update. muon: matrices of layers, each expert's among them, have one momentum, "
-               "which five Newton-Schulz iterations in bfloat16 orthogonalize (arXiv 2502.16982). Embedding, "
-               "head, norms, biases and routers have Adam. Each rank of tp orthogonalizes its part of a "
-               "matrix. Under a distributed optimizer, ranks gather the momentum and share the matrices.");
-  table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
-               choices_of(kMomentDtypes),
-               "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
-               "(bf16 in DeepSeek-V3), 2 in fp8 with one scale per tensor. Megatron's --exp-avg-dtype "
-               "and --exp-avg-sq-dtype. int8-blockwise: a byte per element and a float32 scale per 256 "
-               "elements (8-bit Adam of bitsandbytes, Dettmers et al., arXiv 2110.02861).");
-  table.number(
-      member<workload, &W::lora_rank>(), "lora_rank", "LoRA rank", "Ra", "", 0, kMaxHidden,
-      "Rank of low-rank adapters (LoRA, Hu et al., arXiv 2106.09685). Gradients and optimizer states "
-      "belong to adapters alone. All other parameters are frozen: their GEMMs have input gradients, "
-      "but no weight gradients. FSDP and ZeRO-3 shard and gather them without reducing anything. "
-      "Adapters compute in the data type. 0: no adapters; gradients train all parameters.");
-  table.choices(
-      kLoraModules, "lora_modules", "LoRA modules", lora_module_choices(),
-      "Matrices with an adapter, as target_modules of PEFT without the ending _proj. Experts, routers, "
-      "embedding and head have none.");
-  table.flag(
-      member<workload, &W::lora_packed>(), "lora_packed", "Shared LoRA A",
-      "Matrices with the same input share one matrix A, as the packed linear_qkv and linear_fc1 of NeMo "
-      "and Megatron Bridge do. Otherwise each matrix has its own A, as in PEFT.");
-  table.flag(
-      member<workload, &W::lora_dropout>(), "lora_dropout", "LoRA dropout",
-      "The input of every adapter goes through a dropout (lora_dropout of PEFT, dropout_position pre of "
-      "NeMo). Saves the dropped input and a mask of one byte per element for each matrix A.");
-  table.choice(
-      named<workload, &W::frozen_dtype, kFrozenWeights>(), "frozen_dtype", "Frozen weight type",
-      choices_of(kFrozenWeights),
-      "Type of the frozen linear layers next to adapters (QLoRA, Dettmers et al., arXiv 2305.14314, as "
-      "bitsandbytes stores them). nf4: half a byte per weight, and a float32 scale per 64 weights. "
-      "nf4-double: a byte of scale per 64 weights, and a float32 scale per 256 of these bytes. Every "
-      "GEMM first dequantizes its weights to the data type, in the forward and again in the backward. "
-      "Embedding and head stay in the data type. Needs compute storage, and a gradient sync that does "
-      "not shard parameters.");
+  add_optimizer(table);
+  add_adapters(table);
 }
 
 void add_logits_and_slots(TableWriter& table) {

@@ -18,7 +18,7 @@ namespace {
 
 Design lora_design(const char* architecture, const QString& settings) {
   Design d = tiny_design(architecture);
-  set_knobs(d, ("lora_rank=3 lora_modules=q,k,v,o,gate,up,down " + settings).toStdString().c_str());
+  set_knobs(d, ("lora_rank=3 lora_modules=q,k,v,o,gate,up,down " + settings).toStdString());
   return d;
 }
 
@@ -186,7 +186,7 @@ class LoraExecutionTest : public QObject {
     QFETCH(QString, sync);
     Design d = preset_design("llama3-8b", 1, 1, 8);
     d.workload.batch = 8;
-    set_knobs(d, ("lora_rank=16 lora_modules=q,k,v,o sync=" + sync).toStdString().c_str());
+    set_knobs(d, ("lora_rank=16 lora_modules=q,k,v,o sync=" + sync).toStdString());
     const auto report = make_report(d);
     QVERIFY(report->valid());
     const Wide adapters = Wide(32) * 16 * (2 * (4096 + 4096) + 2 * (4096 + 1024)),
@@ -217,7 +217,7 @@ class LoraExecutionTest : public QObject {
     Design d = preset_design("llama2-13b", 1, 1, 1);
     set_knobs(d, "lora_rank=8");
     const auto plain = make_report(d);
-    set_knobs(d, ("frozen_dtype=" + type).toStdString().c_str());
+    set_knobs(d, ("frozen_dtype=" + type).toStdString());
     const auto report = make_report(d);
     QVERIFY(report->valid());
     const auto parameters = [](const Report& of) {
