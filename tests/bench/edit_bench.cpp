@@ -57,7 +57,10 @@ std::vector<std::string> values_to_try(const Design& d, const Knob& knob) {
         if (to != value && to >= knob.min && to <= knob.max) out.push_back(std::to_string(to));
       break;
     }
-    case KnobType::Decimal: out = {"1", "1.25"}; break;
+    case KnobType::Decimal:  // limits are thousandths
+      for (const auto& [thousandths, text] : {std::pair(250, "0.25"), {1000, "1"}, {1250, "1.25"}})
+        if (text != now && thousandths >= knob.min && thousandths <= knob.max) out.emplace_back(text);
+      break;
     case KnobType::Boolean: out = {now == "true" ? "false" : "true"}; break;
     case KnobType::Choice:
     case KnobType::ChoiceList:
