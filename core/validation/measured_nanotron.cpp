@@ -52,6 +52,17 @@ std::vector<int64_t> nanotron_stages(const Shape& shape, int64_t pp) {
   return stages;
 }
 
+// Why nanotron refuses a layout; empty: it runs. stages: of nanotron_stages.
+std::string cannot_run(const std::vector<int64_t>& stages, int64_t microbatches) {
+  if (stages.empty()) return "nanotron's split leaves a stage without blocks";
+  // Asserted by src/nanotron/parallel/pipeline_parallel/engine.py, OneForwardOneBackwardPipelineEngine.
+  const auto least = static_cast<int64_t>(stages.size()) - 1;
+  if (microbatches < least)
+    return "nanotron's 1F1B needs " + std::to_string(least) + " microbatches, and the row has " +
+           std::to_string(microbatches);
+  return {};
+}
+
 // Bus bandwidth of an all-reduce over so many nodes, in 10^9 bytes per second; 0: not measured.
 double allreduce_bandwidth(const MeasuredJson& set, int64_t nodes) {
   const MeasuredJson::json_pointer counts("/cluster_network/nodes"), means("/cluster_network/allreduce/mean");
@@ -125,6 +136,7 @@ void map_nanotron(const MeasuredJson& set, MeasuredSet& out) {
     m.bytes_from("memory_gb", kGiB);
     m.out().measure = MemoryMeasure::Reserved;
     m.out().native_segments = true;  // no script sets PYTORCH_CUDA_ALLOC_CONF
+    m.out().stage = 0;               // rank 0 writes the table (src/nanotron/helpers.py, log_throughput)
     if (m.has("suspect"))
       m.refuse(m.text("suspect"));
     else if (!shape)
@@ -133,8 +145,8 @@ void map_nanotron(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse("the GPUs are not tp x dp x pp");
     else if (m.preset("llama3.2-1b")) {
       const std::vector<int64_t> stages = nanotron_stages(*shape, pp);
-      if (stages.empty()) {
-        m.out().cannot_run = "nanotron's split leaves a stage without blocks";
+      if (const std::string reason = cannot_run(stages, m.integer("grad_accum", 1)); !reason.empty()) {
+        m.out().cannot_run = reason;
         out.rows.push_back(std::move(m.out()));
         continue;
       }

@@ -126,9 +126,23 @@ class DecisionsTest : public QObject {
       QVERIFY(set.rows[i].cannot_run.empty());
     }
     QVERIFY(set.rows[1].native_segments);
+    QCOMPARE(set.rows[1].stage, std::optional<int>{0});  // rank 0 writes the table
     const std::vector<int64_t>& stages = set.rows[1].design.parallel.stage_layers;
     QCOMPARE(stages, (std::vector<int64_t>{3, 3, 2, 3, 2, 2, 1, 0}));
     QCOMPARE(set.rows[2].design.cluster.nic_bandwidth, int64_t{385});  // 361.7 / 0.94
+  }
+
+  // nanotron's 1F1B asserts pp - 1 microbatches: 8 stages run with 7, not with 4.
+  void microbatchesOfNanotron() {
+    QString enough = nanotron_row(1.34, 1, 1, 1, 8, 1, 0, true);
+    enough.replace("\"grad_accum\": 256, \"global_batch\": 256", "\"grad_accum\": 7, \"global_batch\": 7");
+    const MeasuredSet set = measured_set(
+        nanotron_set({nanotron_row(1.34, 1, 1, 1, 8, 64, 0, false), enough}));
+    QCOMPARE(set.rows[0].cannot_run, "nanotron's 1F1B needs 7 microbatches, and the row has 4");
+    QVERIFY(!set.rows[0].ran.value());
+    QVERIFY(set.rows[1].cannot_run.empty());
+    QVERIFY2(set.rows[1].unmapped.empty(), set.rows[1].unmapped.c_str());
+    QCOMPARE(validate_set(set, {}).runs.right(), size_t{2});
   }
 
   void runsThatFailAreJudged() {
