@@ -115,7 +115,7 @@ class HostLaunchesTest : public QObject {
     for (const CudaGraphs graphs : {CudaGraphs::Layer, CudaGraphs::Iteration}) {
       const std::vector<Problem> problems = validate(mixture(graphs));
       const auto found = std::find_if(problems.begin(), problems.end(), [](const Problem& p) {
-        return p.code == ProblemCode::PaddingWithoutCapacity && p.where == "cuda_graphs";
+        return p.code == ProblemCode::CapturedTokensUnknown && p.where == "cuda_graphs";
       });
       QVERIFY(found != problems.end());
       QVERIFY(first_error(mixture(graphs, Dispatcher::AllToAll, true)).empty());
