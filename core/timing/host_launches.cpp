@@ -57,6 +57,18 @@ class Host {
   const double launch_;
 };
 
+// The last bias of experts under a profile with separate kernels for it. Megatron-core weighs and adds the
+// bias of one local expert after the other (_apply_bias in transformer/moe/experts.py): a product and a sum
+// each, then a concatenation and a cast. The backward casts the gradient; per expert, it casts the gradient
+// of the result, multiplies, sums and casts for the bias, multiplies and sums for the weights; then it
+// concatenates the gradients of both splits.
+bool is_expert_bias(const Report& report, const Segment& segment, const Op& op) {
+  if (op.kind != OpKind::BiasAdd || !profile_of(report.graph()).expert_bias || op.inputs.empty())
+    return false;
+  const std::vector<Axis>& axes = segment.tensor(op.inputs[0]).axes;
+  return axes.size() == 3 && axes.front() == Axis::Experts && axes.back() == Axis::Hidden;
+}
+
 }  // namespace
 
 int64_t launched_kernels(const Report& report, const Segment& segment, OpId id) {
@@ -69,6 +81,10 @@ int64_t launched_kernels(const Report& report, const Segment& segment, OpId id) 
     for (const TensorId in : op.inputs)
       if (in >= 0 && !segment.tensor(in).axes.empty() && segment.tensor(in).axes.front() == Axis::Experts)
         return local_experts(in);
+  if (is_expert_bias(report, segment, op)) {
+    const int64_t experts = local_experts(op.inputs[0]);
+    return op.grad == GradRole::None ? 2 * experts + 2 : 6 * experts + 3;
+  }
   const auto& launches = profile_of(report.graph()).launches;
   const auto known = launches.find(std::string(template_name(op.kind)));
   return known == launches.end() ? 1 : known->second[op.grad == GradRole::None ? 0 : 1];
