@@ -30,13 +30,9 @@ bool packs_documents(const Design& design) {
 
 std::string no_muon(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  const WorkloadSpec& w = design.workload;
-  if (w.lora_rank > 0) return "adapters are trained with Adam (lora_rank)";
-  if (w.offload_optimizer) return "the host updates parameters with Adam (offload_optimizer)";
-  if (w.moment_dtype == DType::FP8 || w.moment_dtype == DType::Int8Block)
-    return "8-bit moments are those of Adam (moment_dtype)";
-  if (p.dp * p.cp > 1 && (is_fsdp(p.sync) || is_deepspeed(p.sync)))
-    return "Muon needs whole matrices, and this gradient sync shards each of them (sync)";
+  if (design.workload.lora_rank > 0) return "adapters are trained with Adam (lora_rank)";
+  if (p.dp * p.cp > 1 && (p.sync == SyncStrategy::Fsdp2 || p.sync == SyncStrategy::Zero3))
+    return "collectives that join the shards of each matrix are not modelled (sync)";
   return "";
 }
 

@@ -211,7 +211,8 @@ FrozenWeights frozen_weights(const Design& design);
 bool packs_documents(const Design& design);
 // Why packed documents have no effect on a training design; empty if they have one.
 std::string no_packing(const Design& design);
-// Why Muon cannot update the matrices of a training design, which then have Adam; empty if it can.
+// Why the matrices of a training design have Adam although a code base could run Muon; empty if they can have
+// Muon.
 std::string no_muon(const Design& design);
 
 // The degrees of a design's mesh, and the only place that says by which numbers the design splits axes.

@@ -62,6 +62,7 @@ inline constexpr FieldUses kPlan{.bound_plan = true};
 inline constexpr FieldUses kSchedule{.bound_plan = true, .schedule = true};
 inline constexpr FieldUses kSyncPlan{.bound_plan = true, .sync_plan = true};
 inline constexpr FieldUses kLayerSeconds{.layer_seconds = true};
+inline constexpr FieldUses kPlanAndLayers{.bound_plan = true, .layer_seconds = true};
 
 // One field for each size of the model.
 inline constexpr auto kModelFields = []<size_t... row>(std::index_sequence<row...>) {
@@ -125,7 +126,7 @@ inline constexpr auto kFields<ParallelSpec> = std::tuple{
     field<kPlan>("overlap_grad_reduce", &ParallelSpec::overlap_grad_reduce),
     field<kStepSeconds>("overlap_param_gather", &ParallelSpec::overlap_param_gather),
     field<kPlan>("ep_comm_overlap", &ParallelSpec::ep_comm_overlap),
-    field<kLayerSeconds>("shared_expert_overlap", &ParallelSpec::shared_expert_overlap),
+    field<kPlanAndLayers>("shared_expert_overlap", &ParallelSpec::shared_expert_overlap),
     field<kLayerSeconds>("tp_comm_overlap", &ParallelSpec::tp_comm_overlap),
     field<kLayerSeconds>("tp_comm_overlap_rs_dgrad", &ParallelSpec::tp_comm_overlap_rs_dgrad),
     field<kPlan>("dp_shard", &ParallelSpec::dp_shard),
@@ -186,7 +187,7 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("gathered_logits", &WorkloadSpec::gathered_logits),
     field<kPlan>("dropout", &WorkloadSpec::dropout),
     field<kPlan>("gradient_accumulation_fusion", &WorkloadSpec::gradient_accumulation_fusion),
-    field<kLayerSeconds>("cuda_graphs", &WorkloadSpec::cuda_graphs),
+    field<kPlanAndLayers>("cuda_graphs", &WorkloadSpec::cuda_graphs),
     field<kPlan>("cublas_workspace", &WorkloadSpec::cublas_workspace),
     field<kPlan>("capacity_factor", &WorkloadSpec::capacity_factor),
     field<kPlan>("load_imbalance", &WorkloadSpec::load_imbalance),

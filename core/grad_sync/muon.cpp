@@ -9,6 +9,12 @@
 namespace shardscape {
 namespace {
 
+// ZeRO-1 and ZeRO-2: see muon.h.
+bool partitions(SyncStrategy sync) { return sync == SyncStrategy::Zero1 || sync == SyncStrategy::Zero2; }
+bool shares_matrices(SyncStrategy sync) {
+  return sync == SyncStrategy::DistributedOptimizer || partitions(sync);
+}
+
 bool splits_experts(const Tensor& t) { return t.axes.front() == Axis::Experts; }
 
 }  // namespace
@@ -37,7 +43,7 @@ std::vector<MuonMatrices> muon_matrices(const Graph& graph, ModelStart first, bo
     const Expr elements = local_elements(t) / experts;
     MuonMatrices made{elements / flat.columns, flat.columns, p.count * experts,
                       replica_group(s, p.segment->tensor(p.param->gradient))};
-    if (s.sync == SyncStrategy::DistributedOptimizer && !made.replicas.shard.empty())
+    if (shares_matrices(s.sync) && !made.replicas.shard.empty())
       made.ranks = group_size(s, made.replicas.shard);
     const auto same = std::find_if(out.begin(), out.end(), [&](const MuonMatrices& m) {
       return m.rows == made.rows && m.columns == made.columns && m.replicas == made.replicas;
@@ -81,7 +87,7 @@ MuonWork muon_work(const Graph& graph, ModelStart first, bool last, bool has_lay
     const Expr share = derive("Mo" + number, DerivedRule::CeilDiv, elements, ranks);
     out.owned += share;
     out.flops += derive("Mf" + number, DerivedRule::CeilDiv, flops, ranks);
-    out.gathers.push_back({groups[g].shard, share * ranks});
+    if (!partitions(graph.structure.sync)) out.gathers.push_back({groups[g].shard, share * ranks});
   }
   return out;
 }

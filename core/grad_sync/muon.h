@@ -5,8 +5,11 @@
 // Tensor parallelism: every rank orthogonalizes its own part of a matrix (Megatron-core's default,
 // --muon-tp-mode blockwise), so no collective splits or joins matrices over tp. A distributed optimizer: the
 // ranks of a shard group gather the momentum of all matrices in bfloat16, and each orthogonalizes an equal
-// share of them (Distributed Muon, arXiv 2502.16982, section 2.3 and algorithm 1). Without one, every rank
-// orthogonalizes all its matrices. Buffers of the iterations are not counted: a few matrices of one layer.
+// share of them (Distributed Muon, arXiv 2502.16982, section 2.3 and algorithm 1). ZeRO-1 and ZeRO-2: every
+// rank stores the momentum of the matrices in its partition and orthogonalizes them, without a gather
+// (DeepSpeed, stage_1_and_2.py, get_flat_partition; a matrix across two partitions counts by its shares).
+// Otherwise every rank orthogonalizes all its matrices. Buffers of the iterations are not counted: a few
+// matrices of one layer.
 #pragma once
 
 #include <vector>
@@ -29,7 +32,7 @@ struct MuonMatrices {
   Expr rows, columns;
   Expr count;
   ReplicaGroup replicas;
-  // Ranks that share the matrices: the shard group of a distributed optimizer; otherwise 1.
+  // Ranks that share the matrices: the shard group of a distributed optimizer, ZeRO-1 or ZeRO-2; otherwise 1.
   Expr ranks{1};
   Expr elements() const { return count * rows * columns; }
 };

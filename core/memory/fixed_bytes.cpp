@@ -22,6 +22,7 @@ FixedBytes fixed_bytes(const Report& report, const StageReport& stage, const Fix
           buffers.gradients, gradients.empty() ? PartKind::Other : gradients.back().kind);
   out.add("dummy weight gradients", MemoryCategory::Buffers, buffers.dummy_gradients);
   out.add("receive buffers", MemoryCategory::Buffers, buffers.received, PartKind::ReceiveBuffers);
+  out.add("memory pool of CUDA graphs", MemoryCategory::Activations, buffers.graph_pool);
   out.add("workspace of matrix products", MemoryCategory::Buffers,
           workspace_bytes(report, profile_of(report.graph())));
   out.add("CUDA context", MemoryCategory::Runtime, context_bytes());

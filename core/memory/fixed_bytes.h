@@ -28,6 +28,7 @@ struct FixedBuffers {
   bool transient_gradients = false;
   int64_t gradients = 0;  // bytes that always exist, of transient gradients
   int64_t dummy_gradients = 0, received = 0;
+  int64_t graph_pool = 0;  // the memory pool of CUDA graphs (memory/graph_capture.h)
   friend bool operator==(const FixedBuffers&, const FixedBuffers&) = default;
 };
 FixedBytes fixed_bytes(const Report& report, const StageReport& stage, const FixedBuffers& buffers);

@@ -10,8 +10,12 @@ bool copies_gradients(const Design& design) {
 
 GradientSteps::GradientSteps(const SegmentMemories& memories, const StageReport& stage,
                              const StageLayout& layout)
-    : of_(stage_gradients(memories.report().graph(), stage.first, stage.last, stage.layers > 0, stage.binding,
-                          *memories.report().cache, copies_gradients(memories.report().design))) {
+    : of_(memories.pool() == MemoryPool::Graphs
+              ? StageGradients{}
+              : stage_gradients(memories.report().graph(), stage.first, stage.last, stage.layers > 0,
+                                stage.binding, *memories.report().cache,
+                                copies_gradients(memories.report().design))) {
+  if (memories.pool() == MemoryPool::Graphs) return;  // gradients are outside of the pool
   if (const Design& design = memories.report().design; copies_gradients(design)) {
     const int64_t width = dtype_bytes(design.workload.dtype), part = of_.owned * width;
     if (design.parallel.sync == SyncStrategy::Zero1)

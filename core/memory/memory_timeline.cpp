@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "grad_sync/grad_plan.h"
-#include "graph/chunk_layers.h"
-#include "graph/structure_fields.h"
 #include "memory/fixed_bytes.h"
+#include "memory/memory_keys.h"
 #include "memory/peak_text.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
@@ -42,9 +41,9 @@ int64_t waste(const FixedBytes& fixed, AllocatorSegments blocks) {
 class StageTimeline : StageProfiles {
  public:
   // at: the stage's place in the pipeline, which differs from the place of its representative.
-  StageTimeline(SegmentMemories& memories, const StageReport& stage, int at)
+  StageTimeline(SegmentMemories& memories, const StageReport& stage, int at, int64_t graph_pool = 0)
       : StageProfiles(memories, stage, at),
-        buffers_(fixed_buffers()),
+        buffers_(fixed_buffers(graph_pool)),
         fixed_(fixed_bytes(r_, stage_, buffers_)) {}
 
   // Calls seen(action, begin, peak, end, place of the peak).
@@ -116,6 +115,14 @@ class StageTimeline : StageProfiles {
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
+  }
+
+  // Bytes of the segments of the pool, for the memories of MemoryPool::Graphs.
+  int64_t pool(const std::vector<PeakCandidate>& candidates) {
+    int64_t most = 0;
+    const PeakCandidate& candidate = fullest(candidates, most);
+    return most - total(fixed_.sums) + buffers_.received +
+           blocks(candidate, running_passes(candidate)).waste();
   }
 
   const std::vector<int>& classes() const { return classes_; }  // class of every chunk
@@ -316,8 +323,8 @@ class StageTimeline : StageProfiles {
     return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
   }
 
-  FixedBuffers fixed_buffers() {
-    FixedBuffers out{gradients_.are_transient(), gradients_.always(), 0, 0};
+  FixedBuffers fixed_buffers(int64_t graph_pool) {
+    FixedBuffers out{gradients_.are_transient(), gradients_.always(), 0, 0, graph_pool};
     if (has_shared_dummies(graph_)) out.dummy_gradients = dummy_gradients();
     if (holds_messages_) out.received = receive_buffers();
     return out;
@@ -439,79 +446,61 @@ std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Repor
                                timeline.classes(), timeline.gradients_come_and_go(), *report.cache);
 }
 
-size_t bytes_of_table(const MemoryTable& table) {
-  size_t out = sizeof table + table.footprints.size() * (sizeof(Footprint) + 64);
-  for (const auto* lists :
-       {&table.sizes.storages, &table.sizes.workspaces, &table.sizes.gradients, &table.sizes.new_gradients})
-    for (const std::vector<int64_t>& list : *lists) out += sizeof list + list.size() * sizeof(int64_t);
-  return out;
+// Bytes of the memory pool of a stage's CUDA graphs. captured: the memories of that pool.
+int64_t graph_pool(const Report& report, StageTimeline& captured, int stage) {
+  return captured.pool(*peak_candidates_of(report, stage, captured));
+}
+int64_t graph_pool(const Report& report, const StageReport& stage) {
+  if (!captures_graphs(report.design)) return 0;
+  SegmentMemories memories(report, {}, MemoryPool::Graphs);
+  StageTimeline captured(memories, stage, stage.stage);
+  return graph_pool(report, captured, stage.stage);
 }
 
-// The peaks of all stages of a bound plan. Null when stopped. table: the memory of the bound graph.
+// The peaks of all stages of a bound plan. Null when stopped. table: the memory of the bound graph. captured:
+// its memory in the pool of CUDA graphs; null without graphs.
 std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& plan,
                                                           std::shared_ptr<const MemoryTable> table,
+                                                          std::shared_ptr<const MemoryTable> captured,
                                                           const std::stop_token& stop) {
+  const bool graphs = captured != nullptr;
   SegmentMemories memories(plan, std::move(table));
+  std::optional<SegmentMemories> of_graphs;
+  if (graphs) of_graphs.emplace(plan, std::move(captured), MemoryPool::Graphs);
   // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
   // number of messages: in a V-shaped pipeline, two chunks of one stage are neighbours.
-  std::map<std::pair<int, int64_t>, StageTimeline> timelines;
+  using Timelines = std::map<std::pair<int, int64_t>, StageTimeline>;
+  Timelines eager, pools;
   const PipelineLayout places = pipeline_layout(plan.design.parallel);
   const bool buffers = holds_outputs(plan);
   auto out = std::make_shared<std::vector<StagePeak>>();
   for (const StageReport& stage : plan.stages) {
     if (stop.stop_requested()) return nullptr;
-    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
-    StageTimeline& timeline = timelines
-                                  .try_emplace(representative, memories,
-                                               plan.stages[static_cast<size_t>(stage.representative)],
-                                               stage.stage)
-                                  .first->second;
-    out->push_back(timeline.peak(*peak_candidates_of(plan, stage.stage, timeline)));
+    const auto timeline = [&](Timelines& of, SegmentMemories& from) -> StageTimeline& {
+      const std::pair key{stage.representative, buffers ? places.messages(stage.stage) : 0};
+      const StageReport& representative = plan.stages[static_cast<size_t>(stage.representative)];
+      return of.try_emplace(key, from, representative, stage.stage).first->second;
+    };
+    StageTimeline& own = timeline(eager, memories);
+    out->push_back(own.peak(*peak_candidates_of(plan, stage.stage, own)));
+    if (graphs) out->back().buffers.graph_pool = graph_pool(plan, timeline(pools, *of_graphs), stage.stage);
   }
   return out;
-}
-
-// The layers of all stages and the schedule: with the memory of the bound graph, everything that the peaks
-// depend on if gradients and receive buffers are always allocated.
-void add_stages(CacheKey& key, const Report& plan) {
-  const ParallelSpec& parallel = plan.design.parallel;
-  const CacheKey schedule = schedule_key(parallel);
-  for (const int64_t word : schedule.words()) key.add(word);
-  key.add(int64_t{representative_microbatches(parallel, static_cast<int>(plan.microbatches))});
-  key.add(static_cast<int64_t>(tower_instances(plan.graph(), plan.design.model).size()));
-  key.add(int64_t{plan.graph().structure.vision_recompute} << 1 |
-          int64_t{plan.graph().structure.vision_stage});
-  for (const StageReport& stage : plan.stages) {
-    key.add(int64_t{stage.representative});
-    if (stage.representative != stage.stage) continue;
-    for (const StageChunk& chunk : stage.chunks) {
-      key.add(chunk.layers);
-      for (const ChunkLayer& layer :
-           chunk_layers(plan.graph(), plan.design, chunk.first_layer, chunk.layers)) {
-        const auto policy = static_cast<int64_t>(layer.checkpoint_policy);
-        key.add((int64_t{layer.segment} << 16) + (policy << 1) + int64_t{layer.offloaded});
-        key.add((layer.begin << 32) + layer.end);
-      }
-    }
-  }
 }
 
 }  // namespace
 
 int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
-  CacheKey key;
-  const Binding& binding = plan.stages.front().binding;
-  const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(plan);
-  key.add(lifetimes->serial());
-  const AllocatedGradients allocated = allocated_gradients(plan);
-  key.add(allocated.bytes);
-  key.add(int64_t{allocated.tied});
-  add_fields<&StructureUses::layer_classes>(key, plan.graph().structure);
-  for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
+  const CacheKey key = memory_key(plan);
+  const auto table = [&](MemoryPool pool) {
+    CacheKey of = key;
+    of.add(static_cast<int64_t>(pool));
+    return plan.cache->get<MemoryTable>(
+        CacheKind::MemoryTable, of, [&] { return SegmentMemories(plan, {}, pool).table(); }, bytes_of_table);
+  };
   const auto find = [&] {
-    const auto make = [&] { return SegmentMemories(plan).table(); };
-    return stage_peaks(plan, plan.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table),
-                       stop);
+    return stage_peaks(plan, table(MemoryPool::Eager),
+                       captures_graphs(plan.design) ? table(MemoryPool::Graphs) : nullptr, stop);
   };
   std::shared_ptr<const std::vector<StagePeak>> peaks;
   if (gradient_life(plan.graph()) == GradientLife::Always && !holds_outputs(plan) &&
@@ -558,7 +547,7 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
   SegmentMemories memories(report);
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
-    StageTimeline timeline(memories, stage, stage.stage);
+    StageTimeline timeline(memories, stage, stage.stage, graph_pool(report, stage));
     out->stages.push_back(timeline.fullest(*peak_candidates_of(report, stage.stage, timeline)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use)
       out->peak_stage = stage.stage;
@@ -570,7 +559,8 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   SegmentMemories memories(report);
-  StageTimeline timeline(memories, report.stages[static_cast<size_t>(stage)], stage);
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  StageTimeline timeline(memories, of, stage, graph_pool(report, of));
   std::vector<ActionMemory> out;
   timeline.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
                                    report.cache.get()),

@@ -77,13 +77,19 @@ std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report) {
   return {found, &found->of};
 }
 
-SegmentMemories::SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table)
-    : report_(report), lifetimes_(cached_lifetimes(report)), table_(std::move(table)) {
+SegmentMemories::SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table,
+                                 MemoryPool pool)
+    : report_(report), lifetimes_(cached_lifetimes(report)), table_(std::move(table)), pool_(pool) {
   if (table_) return;
   own_.sizes = lifetimes_->sizes(report.stages.front().binding);
-  const AllocatedGradients of = allocated_gradients(report);
+  if (pool == MemoryPool::Eager) add_new_gradients();
+  keep_pool(report, pool, own_.sizes);
+}
+
+void SegmentMemories::add_new_gradients() {
+  const AllocatedGradients of = allocated_gradients(report_);
   if (of.bytes == 0) return;
-  const Graph& graph = report.graph();
+  const Graph& graph = report_.graph();
   for (size_t i = 0; i < graph.segments.size(); ++i) {
     const Segment& s = graph.segments[i];
     std::vector<int64_t>& new_gradients = own_.sizes.new_gradients.emplace_back(own_.sizes.gradients[i]);

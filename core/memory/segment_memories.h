@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/graph_capture.h"
 #include "memory/segment_memory.h"
 #include "plan/report.h"
 
@@ -80,7 +81,9 @@ AllocatedGradients allocated_gradients(const Report& report);
 class SegmentMemories {
  public:
   using Part = SegmentLifetimes::Part;
-  explicit SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table = {});
+  // pool: the storages in the other pool have no bytes.
+  explicit SegmentMemories(const Report& report, std::shared_ptr<const MemoryTable> table = {},
+                           MemoryPool pool = MemoryPool::Eager);
   const Footprint& of(ClassKey key);
   const std::vector<LiveStorage>& live(ClassKey key, Part part);
   AllocatorSegments live_segments(ClassKey key, Part part);
@@ -95,14 +98,17 @@ class SegmentMemories {
     return lifetimes_->saved_category(segment, saved);
   }
   const Report& report() const { return report_; }
+  MemoryPool pool() const { return pool_; }
   // All entries that any design with these numbers needs.
   std::shared_ptr<const MemoryTable> table();
 
  private:
+  void add_new_gradients();
   Footprint made(ClassKey key, SegmentLifetimes::LiveBlocks* live) const;
   const Report& report_;
   std::shared_ptr<const SegmentLifetimes> lifetimes_;
   std::shared_ptr<const MemoryTable> table_;
+  const MemoryPool pool_;
   MemoryTable own_;
   std::map<std::pair<ClassKey, Part>, std::vector<LiveStorage>> live_;
 };

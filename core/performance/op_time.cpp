@@ -132,6 +132,10 @@ double memory_bound_seconds(const Machine& machine, double bytes) {
          machine.slowest_rank;
 }
 
+double shortest_kernel_seconds(const Machine& machine) {
+  return kernels_of(*machine.accelerator).data.memory->launch_us * 1e-6 * machine.slowest_rank;
+}
+
 double routing_seconds(const Machine& machine, double bytes) {
   const MemoryCalibration& memory = *kernels_of(*machine.accelerator).data.memory;
   if (bytes == 0 || !machine.training || memory.routing_share <= 0)

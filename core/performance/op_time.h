@@ -53,6 +53,8 @@ double attention_seconds(const Machine& machine, const AttentionShape& shape);
 double launch_seconds(const Machine& machine);
 // A kernel that is bound by the bytes it reads and writes.
 double memory_bound_seconds(const Machine& machine, double bytes);
+// The shortest memory-bound kernel.
+double shortest_kernel_seconds(const Machine& machine);
 // A kernel that moves tokens to or from the slots of their experts.
 double routing_seconds(const Machine& machine, double bytes);
 

@@ -6,17 +6,11 @@
 #include <utility>
 
 #include "graph/op_traits.h"
+#include "memory/graph_capture.h"
 #include "memory/segment_memories.h"
 
 namespace shardscape {
 namespace {
-
-enum class Module : uint8_t { Attention, Router, Rest };
-constexpr size_t kModules = 3;
-
-bool is_norm(OpKind kind) {
-  return kind == OpKind::RmsNorm || kind == OpKind::LayerNorm || kind == OpKind::UnitNorm;
-}
 
 class Host {
  public:
@@ -25,30 +19,13 @@ class Host {
         s_(segment),
         profile_(profile_of(report.graph())),
         graphs_(report.design.workload.cuda_graphs),
-        launch_(launch) {
-    const auto forwards = [&](auto is) {
-      const auto found = std::find_if(s_.ops.begin(), s_.ops.end(), [&](const Op& op) {
-        return op.phase == Phase::Forward && op.grad == GradRole::None && is(op);
-      });
-      return static_cast<OpId>(found - s_.ops.begin());
-    };
-    router_ = forwards([](const Op& op) {
-      return op.modules.has(RecomputeModule::Moe) || op.modules.has(RecomputeModule::Mlp) ||
-             op.modules.has(RecomputeModule::SharedExperts);
-    });
-    dispatch_ = forwards([](const Op& op) { return is_dispatch(op.kind); });
-    // The norm in front of the router belongs to the router's module.
-    const OpId end = static_cast<OpId>(s_.ops.size());
-    if (router_ < end && !s_.op(router_).inputs.empty() && s_.op(router_).inputs[0] >= 0) {
-      const OpId norm = s_.tensor(s_.op(router_).inputs[0]).producer;
-      if (norm >= 0 && norm < router_ && is_norm(s_.op(norm).kind)) router_ = norm;
-    }
-  }
+        capture_(report, segment),
+        launch_(launch) {}
 
   // Seconds of the launches of an op. replayed: the captured modules that have been launched.
-  double seconds(OpId id, std::array<bool, kModules>& replayed) const {
-    const Module module = module_of(id);
-    if (!captured(module)) return static_cast<double>(launched_kernels(report_, s_, id)) * launch_;
+  double seconds(OpId id, std::array<bool, GraphCapture::kModules>& replayed) const {
+    const GraphCapture::Module module = capture_.module_of(id);
+    if (!capture_.captures(module)) return static_cast<double>(launched_kernels(report_, s_, id)) * launch_;
     const bool fresh = !std::exchange(replayed[static_cast<size_t>(module)], true);
     return fresh && graphs_ != CudaGraphs::Iteration ? launch_ : 0;
   }
@@ -72,49 +49,42 @@ class Host {
  private:
   static bool is_dispatch(OpKind kind) { return kind == OpKind::Dispatch || kind == OpKind::DispatchNodes; }
 
-  bool captured(Module module) const {
-    switch (graphs_) {
-      case CudaGraphs::None: return false;
-      case CudaGraphs::Attention: return module == Module::Attention;
-      case CudaGraphs::Router: return module == Module::Router;
-      case CudaGraphs::AttentionRouter: return module != Module::Rest;
-      case CudaGraphs::Layer: return s_.kind == SegmentKind::Layer;
-      case CudaGraphs::Iteration: return true;
-    }
-    return false;
-  }
-
-  Module module_of(OpId id) const {
-    const Op& op = s_.op(id);
-    const bool forward = op.phase == Phase::Forward && op.grad == GradRole::None;
-    if (s_.kind != SegmentKind::Layer || graphs_ == CudaGraphs::Layer || (!forward && op.forward < 0))
-      return Module::Rest;
-    const OpId of = forward_of(s_, id);
-    if (of < router_) return Module::Attention;
-    if (dispatch_ == static_cast<OpId>(s_.ops.size())) return Module::Rest;
-    const bool shared = s_.op(of).modules.has(RecomputeModule::SharedExperts) &&
-                        !report_.design.parallel.shared_expert_overlap;
-    const bool flex = report_.design.parallel.dispatcher == Dispatcher::Flex;
-    return shared || of < dispatch_ + (flex ? 0 : 1) ? Module::Router : Module::Rest;
-  }
-
   const Report& report_;
   const Segment& s_;
   const KernelProfile& profile_;
   const CudaGraphs graphs_;
+  const GraphCapture capture_;
   const double launch_;
-  OpId router_ = 0, dispatch_ = 0;  // forward ops; the number of ops if there are none
 };
+
+// The last bias of experts under a profile with separate kernels for it. Megatron-core weighs and adds the
+// bias of one local expert after the other (_apply_bias in transformer/moe/experts.py): a product and a sum
+// each, then a concatenation and a cast. The backward casts the gradient; per expert, it casts the gradient
+// of the result, multiplies, sums and casts for the bias, multiplies and sums for the weights; then it
+// concatenates the gradients of both splits.
+bool is_expert_bias(const Report& report, const Segment& segment, const Op& op) {
+  if (op.kind != OpKind::BiasAdd || !profile_of(report.graph()).expert_bias || op.inputs.empty())
+    return false;
+  const std::vector<Axis>& axes = segment.tensor(op.inputs[0]).axes;
+  return axes.size() == 3 && axes.front() == Axis::Experts && axes.back() == Axis::Hidden;
+}
 
 }  // namespace
 
 int64_t launched_kernels(const Report& report, const Segment& segment, OpId id) {
   const Op& op = segment.op(id);
+  const auto local_experts = [&](TensorId tensor) {
+    return std::max<int64_t>(1, static_cast<int64_t>(number(local_size(segment.tensor(tensor), 0),
+                                                            report.stages.front().binding)));
+  };
   if (const Kernel* kernel = segment.kernel(id); kernel && kernel->separate_experts)
     for (const TensorId in : op.inputs)
       if (in >= 0 && !segment.tensor(in).axes.empty() && segment.tensor(in).axes.front() == Axis::Experts)
-        return std::max<int64_t>(1, static_cast<int64_t>(number(local_size(segment.tensor(in), 0),
-                                                                report.stages.front().binding)));
+        return local_experts(in);
+  if (is_expert_bias(report, segment, op)) {
+    const int64_t experts = local_experts(op.inputs[0]);
+    return op.grad == GradRole::None ? 2 * experts + 2 : 6 * experts + 3;
+  }
   const auto& launches = profile_of(report.graph()).launches;
   const auto known = launches.find(std::string(template_name(op.kind)));
   return known == launches.end() ? 1 : known->second[op.grad == GradRole::None ? 0 : 1];
@@ -125,7 +95,7 @@ HostTime host_time(const Report& report, const Segment& segment, const std::vect
   HostTime out;
   if (launch <= 0) return out;
   const Host host(report, segment, launch);
-  std::array<bool, kModules> replayed{};
+  std::array<bool, GraphCapture::kModules> replayed{};
   std::vector<double> launches;
   for (const OpId id : ops) {
     launches.push_back(times[static_cast<size_t>(id)].seconds > 0 ? host.seconds(id, replayed) : 0);

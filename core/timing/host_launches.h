@@ -10,7 +10,7 @@
 namespace shardscape {
 
 // Kernels that the host launches for an op: those of the kernel profile (KernelProfile::launches), otherwise
-// one. A GEMM of separate experts launches one kernel per local expert.
+// one. A GEMM of separate experts launches one kernel per local expert, a separate bias several.
 int64_t launched_kernels(const Report& report, const Segment& segment, OpId id);
 
 struct HostTime {

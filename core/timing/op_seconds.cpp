@@ -19,6 +19,7 @@
 #include "plan/stage_boundary.h"
 #include "timing/compiled_ops.h"
 #include "timing/expert_phases.h"
+#include "timing/host_launches.h"
 #include "timing/op_bound.h"
 
 namespace shardscape {
@@ -62,6 +63,7 @@ class Timer {
       for (size_t id = 0; id < segment.ops.size(); ++id) {
         const CompiledOp& op = compiled_->segments[i][id];
         times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
+        times.back().seconds += further_kernels(segment, static_cast<OpId>(id), op, times.back().seconds);
       }
       if (!graph.structure.trains()) hide_shared_experts(segment, compiled_->segments[i], times);
       if (graph.structure.ep_local) hide_shorter_exchange(segment, compiled_->segments[i], times);
@@ -73,6 +75,15 @@ class Timer {
   }
 
  private:
+  // Seconds of an op's kernels after the first, of which each takes at least the time of the shortest kernel.
+  // The bytes of the op count once. seconds: of the first kernel; 0: another op's kernel computes the op.
+  double further_kernels(const Segment& segment, OpId id, const CompiledOp& of, double seconds) const {
+    if (!machine_.training || seconds <= 0 || (of.rule != OpRule::Bytes && of.rule != OpRule::Routing))
+      return 0;
+    const int64_t kernels = launched_kernels(report_, segment, id);
+    return kernels > 1 ? static_cast<double>(kernels - 1) * shortest_kernel_seconds(machine_) : 0;
+  }
+
   double value(uint32_t at) const { return to_double(values_[at]); }
   int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
   double bytes(uint32_t at) const { return value(at) / static_cast<double>(kByteScale); }

@@ -424,8 +424,7 @@ constexpr Rule kRules[] = {
      "megatron-core-te"},
     {"master_weights", master, true},
     {"optimizer", no_muon, true,
-     "full-precision moments, no adapters, no offload, and the gradient sync "
-     "ddp-flat, ddp or distributed-optimizer"},
+     "no adapters, and the gradient sync ddp-flat, ddp, distributed-optimizer, zero-0, zero-1 or zero-2"},
     {"packed_length", no_packing, true, "a length below seq, with dense attention in fused kernels"},
     {"optimizer_offload_fraction", no_offload, true, "offload_optimizer on", "offload_optimizer", "true"},
     {"weight_formats", formats, true, "mode prefill or decode", "mode", "prefill"},

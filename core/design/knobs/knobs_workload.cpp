@@ -364,8 +364,9 @@ void add_logits_and_slots(TableWriter& table) {
       "--cuda-graph-impl and --cuda-graph-scope). attention: attention with its norm. router: router, top-k "
       "and shared experts (moe_router, moe_preprocess). layer: whole layers. iteration: all forwards and "
       "backwards of a step (full_iteration). A replay costs one launch. layer and iteration need experts "
-      "whose numbers of tokens the host does not read: pad_to_capacity, or the dispatcher flex. Changes only "
-      "the step time, and only if the time of a launch on the host is known.");
+      "whose numbers of tokens the host does not read: pad_to_capacity, or the dispatcher flex. Tensors of "
+      "graphs have a memory pool of their own. The step time changes only if the time of a launch on the "
+      "host is known.");
   table.number(
       member<workload, &W::cublas_workspace>(), "cublas_workspace", "cuBLAS workspace", "", "MiB", 0,
       kMaxWorkspace,

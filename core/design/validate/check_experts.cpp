@@ -448,7 +448,7 @@ void check_captured_experts(Checks& checks) {
   if (!trains(d) || !whole || d.parallel.dispatcher == Dispatcher::Flex ||
       (w.pad_to_capacity && w.capacity_factor > 0))
     return;
-  checks.error(ProblemCode::PaddingWithoutCapacity, "cuda_graphs",
+  checks.error(ProblemCode::CapturedTokensUnknown, "cuda_graphs",
                "CUDA graphs of whole layers need experts that are padded to a capacity, because the host "
                "must not read the numbers of tokens",
                "pad_to_capacity with a capacity factor above 0, the dispatcher flex, or attention-router",

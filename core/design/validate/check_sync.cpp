@@ -123,11 +123,42 @@ void check_tied_embeddings(Checks& checks) {
        set_to("tied_embeddings", std::string("false"))});
 }
 
+// Megatron-core: arguments.py asserts that emerging optimizers have no Megatron-FSDP; its CPU offload and its
+// 8-bit moments are those of Adam. FSDP1 flattens and shards parameters, so that no rank has a matrix.
+// DeepSpeed runs Muon with ZeRO (github deepspeedai/DeepSpeed, pull 7509), but refuses offload
+// (stage_1_and_2.py).
+void check_muon(Checks& checks) {
+  const Design& d = checks.design;
+  const ParallelSpec& p = d.parallel;
+  const WorkloadSpec& w = d.workload;
+  if (!trains(d) || w.optimizer != OptimizerKind::Muon || !no_muon(d).empty()) return;
+  const Fix adam = set_to("optimizer", std::string("adam"));
+  const bool sharded = p.dp * p.cp > 1 &&
+                       (p.sync == SyncStrategy::Fsdp1 || p.sync == SyncStrategy::MegatronFsdp);
+  if (sharded && !checks.record_first("sync"))
+    checks.error(ProblemCode::MuonUnsupported, "sync",
+                 p.sync == SyncStrategy::Fsdp1
+                     ? "fsdp1 shards flat parameters, but Muon updates whole matrices"
+                     : "Megatron-FSDP does not support Muon",
+                 "ddp-flat, distributed-optimizer, ddp, zero-0, zero-1 or zero-2, or optimizer adam",
+                 {sync_to("distributed-optimizer"), adam});
+  if (w.offload_optimizer && !checks.record_first("offload_optimizer"))
+    checks.error(ProblemCode::MuonUnsupported, "offload_optimizer",
+                 "optimizers on the host run Adam, not Muon", "false, or optimizer adam",
+                 {set_to("offload_optimizer", std::string("false")), adam});
+  if ((w.moment_dtype == DType::FP8 || w.moment_dtype == DType::Int8Block) &&
+      !checks.record_first("moment_dtype"))
+    checks.error(ProblemCode::MuonUnsupported, "moment_dtype", "8-bit moments are those of Adam, not of Muon",
+                 "fp32, bf16 or fp16, or optimizer adam",
+                 {set_to("moment_dtype", std::string("fp32")), adam});
+}
+
 }  // namespace
 
 void check_sync(Checks& checks) {
   if (!checks.in_range({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
   const ParallelSpec& p = checks.design.parallel;
+  check_muon(checks);
   if (p.dp * p.cp == 1) {
     if (p.dp_shard > 1)
       checks.error(ProblemCode::DpShardWithoutReplicas, "dp_shard",

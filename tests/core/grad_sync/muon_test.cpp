@@ -4,6 +4,7 @@
 
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "support/designs.h"
 #include "support/execution_runs.h"
 #include "timing/simulation.h"
@@ -114,13 +115,14 @@ class MuonTest : public QObject {
     QVERIFY(flops == Wide(5) * kLayers * (attention + Wide(8) * 3 * layer));
   }
 
-  void muonNeedsWholeMatrices_data() {
+  // Settings with which a code base runs Muon in a way that is not modelled: a note says so, and Adam
+  // updates.
+  void notModelled_data() {
     QTest::addColumn<QByteArray>("knobs");
-    for (const char* knobs : {"sync=fsdp2", "sync=zero-1", "lora_rank=16", "offload_optimizer=true",
-                              "moment_dtype=int8-blockwise"})
+    for (const char* knobs : {"sync=fsdp2", "sync=zero-3", "lora_rank=16"})
       QTest::newRow(knobs) << QByteArray(knobs);
   }
-  void muonNeedsWholeMatrices() {
+  void notModelled() {
     QFETCH(QByteArray, knobs);
     Design d = muon_design(1, 8, "ddp-flat");
     set_knobs(d, knobs.toStdString());
@@ -129,6 +131,51 @@ class MuonTest : public QObject {
     const auto why = without_effect(d, *find_knob("optimizer"));
     QVERIFY(why && why->find(knobs.left(knobs.indexOf('=')).toStdString()) != std::string::npos);
     QCOMPARE(optimizer_bytes(d), optimizer_bytes(adam));
+  }
+
+  // Settings with which no code base runs Muon. Every fix that is offered makes the design valid.
+  void refused_data() {
+    QTest::addColumn<QByteArray>("knobs");
+    for (const char* knobs : {"sync=fsdp1", "sync=megatron-fsdp", "offload_optimizer=true",
+                              "moment_dtype=int8-blockwise", "moment_dtype=fp8"})
+      QTest::newRow(knobs) << QByteArray(knobs);
+  }
+  void refused() {
+    QFETCH(QByteArray, knobs);
+    Design d = muon_design(1, 8, "ddp-flat");
+    QVERIFY(first_error(d).empty());
+    set_knobs(d, knobs.toStdString());
+    const std::string knob = knobs.left(knobs.indexOf('=')).toStdString();
+    QCOMPARE(first_error(d), knob);
+    const std::vector<Problem> problems = validate(d);
+    const auto found = std::find_if(problems.begin(), problems.end(),
+                                    [](const Problem& p) { return p.code == ProblemCode::MuonUnsupported; });
+    QVERIFY(found != problems.end() && found->where == knob && found->fixes.size() == 2);
+    d.workload.optimizer = OptimizerKind::Adam;
+    QVERIFY(first_error(d).empty());
+  }
+
+  // ZeRO-1 and ZeRO-2: a rank stores the momentum of its share, and no collective joins matrices.
+  void zeroSharesMatrices_data() {
+    QTest::addColumn<QByteArray>("sync");
+    for (const char* sync : {"zero-1", "zero-2"}) QTest::newRow(sync) << QByteArray(sync);
+  }
+  void zeroSharesMatrices() {
+    QFETCH(QByteArray, sync);
+    const Design muon = muon_design(1, 8, sync.constData());
+    QVERIFY(first_error(muon).empty());
+    Design adam = muon;
+    adam.workload.optimizer = OptimizerKind::Adam;
+    QCOMPARE(optimizer_bytes(adam) - optimizer_bytes(muon), 4 * elements(1) / 8);
+    const auto report = make_report(muon), alone = make_report(muon_design(1, 1, "ddp-flat"));
+    const auto flops = [](const Report& of) {
+      Wide sum = 0;
+      for (const FlopsValue& row : of.stages[0].flops)
+        if (row.kind == OpKind::Optimizer && row.compute == DType::BF16) sum += row.counted.value;
+      return sum;
+    };
+    QVERIFY(flops(*report) == flops(*alone) / 8);
+    QCOMPARE(report->stages[0].collectives.size(), make_report(adam)->stages[0].collectives.size());
   }
 
   // Blocks of 256 elements are in host memory; the device has the others. Full offload stays as it is.

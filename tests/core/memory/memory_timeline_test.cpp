@@ -3,12 +3,15 @@
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "grad_sync/stage_gradients.h"
 #include "graph/build.h"
 #include "memory/estimate.h"
 #include "memory/memory_advice.h"
 #include "memory/memory_timeline.h"
+#include "memory/segment_memories.h"
 #include "model/library.h"
+#include "plan/bound_plan.h"
 #include "support/trace_designs.h"
 #include "timing/pass_times.h"
 
@@ -24,6 +27,24 @@ int64_t held(const Report& report, const StageReport& stage) {
   if (gradient_life(report.graph()) != GradientLife::Always)
     bytes -= stage.memory[static_cast<size_t>(MemoryCategory::Gradients)].value;
   return static_cast<int64_t>(bytes);
+}
+
+// Rounding to the segments of two pools.
+constexpr int64_t kSegments = int64_t{48} << 20;
+
+int64_t pool_of(const StageMemory& memory) {
+  int64_t bytes = 0;
+  for (const MemoryContributor& part : memory.fixed_parts)
+    if (part.name == "memory pool of CUDA graphs") bytes += part.bytes;
+  return bytes;
+}
+
+const char* name_of(CudaGraphs graphs) {
+  return graphs == CudaGraphs::Attention         ? "attention"
+         : graphs == CudaGraphs::Router          ? "router"
+         : graphs == CudaGraphs::AttentionRouter ? "attention-router"
+         : graphs == CudaGraphs::Layer           ? "layer"
+                                                 : "iteration";
 }
 
 }  // namespace
@@ -458,6 +479,66 @@ class MemoryTimelineTest : public QObject {
         if (i != out) QVERIFY(!set_knob(less, *find_knob(first.settings[i].first), first.settings[i].second));
       QVERIFY(!memory_timeline(*make_report(less))->fits);
     }
+  }
+
+  // The pool of graphs and all other tensors have their peaks at different times. So graphs never save bytes,
+  // and both peaks are at most that of a step without graphs. A captured iteration has one pool for all.
+  void graphsHaveAPoolOfTheirOwn_data() { add_trace_rows(); }
+  void graphsHaveAPoolOfTheirOwn() {
+    Design design = fetched_trace_design();
+    design.workload.cuda_graphs = CudaGraphs::None;
+    const auto none = estimate(design);
+    if (!trains(design)) return;
+    for (const CudaGraphs graphs : {CudaGraphs::Attention, CudaGraphs::Router, CudaGraphs::AttentionRouter,
+                                    CudaGraphs::Layer, CudaGraphs::Iteration}) {
+      design.workload.cuda_graphs = graphs;
+      if (!first_error(design).empty()) continue;
+      const auto report = estimate(design);
+      for (const StageMemory& memory : report->memory->stages) {
+        const StageMemory& without = none->memory->stages[static_cast<size_t>(memory.stage)];
+        const int64_t pool = pool_of(memory), always = total(memory.fixed) - pool;
+        QVERIFY2(memory.in_use + kSegments >= without.in_use, name_of(graphs));
+        QVERIFY2(memory.in_use - pool <= without.in_use + kSegments, name_of(graphs));
+        QVERIFY2(pool + always <= without.in_use + kSegments, name_of(graphs));
+        if (graphs == CudaGraphs::Iteration && gradient_life(report->graph()) == GradientLife::Always)
+          QVERIFY(std::abs(memory.in_use - without.in_use) <= kSegments);
+      }
+      Report plan;
+      QVERIFY(make_bound_plan(design, std::make_shared<PlanCache>(), plan));
+      QCOMPARE(most_in_use(plan, {}),
+               report->memory->stages[static_cast<size_t>(report->memory->peak_stage)].in_use);
+    }
+  }
+
+  // 1F1B has one microbatch less in flight on every later stage: the pools differ by its saved tensors.
+  void poolsGrowWithMicrobatchesInFlight() {
+    Design design = preset_design("llama3-8b", 1, 4, 1);
+    design.workload.microbatch = 1;
+    design.workload.batch = 16;
+    design.workload.cuda_graphs = CudaGraphs::Layer;
+    const auto report = estimate(design);
+    QVERIFY(report->valid());
+    const auto& stages = report->memory->stages;
+    const Segments& segments = report->graph().segments;
+    int index = 0;
+    while (segments[static_cast<size_t>(index)].kind != SegmentKind::Layer) ++index;
+    SegmentMemories memories(*report, {}, MemoryPool::Graphs);
+    const ClassKey layer{index, end_policy(segments[static_cast<size_t>(index)])};
+    const int64_t saved = 8 * total(memories.of(layer).memory.saved);
+    QVERIFY(saved > 0);
+    for (size_t s = 1; s + 1 < stages.size(); ++s) {
+      const int64_t more = pool_of(stages[s]) - pool_of(stages[s + 1]);
+      QVERIFY2(std::abs(more - saved) <= kSegments, qPrintable(QString("%1 %2").arg(more).arg(saved)));
+    }
+    // Without graphs, logits of the last stage reuse the memory of the transient tensors of layers.
+    design.workload.cuda_graphs = CudaGraphs::None;
+    const auto none = estimate(design);
+    QVERIFY(stages.back().in_use > none->memory->stages.back().in_use + 4 * kSegments);
+    // The window and the command line name the pool.
+    const auto& parts = stages.front().contributors;
+    QVERIFY(std::any_of(parts.begin(), parts.end(), [](const MemoryContributor& part) {
+      return part.name == "memory pool of CUDA graphs" && part.category == MemoryCategory::Activations;
+    }));
   }
 };
 
