@@ -346,6 +346,10 @@ void ExploreTest::layout() {
   QCOMPARE(designs.size(), 3);
   for (const QJsonValue& found : designs) {
     QVERIFY(found["fits"].toBool() && found["step_seconds"].toDouble() > 0);
+    const QJsonArray band = found["bands"]["step_seconds"].toArray();
+    const double step = found["step_seconds"].toDouble();
+    QVERIFY(band.size() == 2 && band[0].toDouble() < step && step < band[1].toDouble());
+    QCOMPARE(found["bands"]["memory"].toArray().size(), 2);
     // The flags make the same design.
     const CliRun again = run_line("report --json --model llama3-8b --batch 64 " + found["flags"].toString());
     QVERIFY2(again.exit_code == 0, qPrintable(again.err));
@@ -353,7 +357,7 @@ void ExploreTest::layout() {
   QCOMPARE(run_line(design + "--json --threads 1").out, run.out);
   const QString text = run_line(design).out;
   for (const char* word :
-       {"Fastest", "Least memory", "Simplest", "$/Mtok", "--dp", "The fastest design found"})
+       {"Fastest", "Least memory", "Simplest", "$/Mtok", "--dp", "80 % band", "The fastest design found"})
     QVERIFY2(text.contains(word), word);
   const QJsonArray fixed = run_line(design + "--tp 4 --json").json()["designs"].toArray();
   for (const QJsonValue& found : fixed) QVERIFY(!found["settings"].toObject().contains("tp"));
