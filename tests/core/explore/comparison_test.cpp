@@ -106,6 +106,13 @@ void ComparisonTest::comparison_of_designs() {
   const double ratio = step.values[1] / step.values[0];
   QCOMPARE(step.tie(1), errors->tie(ratio));
   QCOMPARE(step.judged_ratio(1), ratio_text(ratio, *errors));
+  ComparedFigure near = step;
+  near.bands.clear();
+  near.values[1] = near.values[0] * 1.0001;
+  QVERIFY(near.tie(1) && near.verdict(0, 1) == Verdict::Tie);
+  QVERIFY(near.judged_ratio(1).ends_with("tie"));
+  near.values[1] = near.values[0] * 100;
+  QVERIFY(!near.tie(1) && near.judged_ratio(1).ends_with(" % sure"));
   QVERIFY(step.judged_ratio(0).empty() && by_id.at("memory").ratios.size() == 1);
   QVERIFY(by_id.at("gpus").ratios.empty());
   // Other designs: bands that overlap are a tie, also if they only touch. Equal values are no tie.
