@@ -80,7 +80,8 @@ Command compare_command() {
           "compare designs",
           "A.json [B.json...] [--json] [--csv FILE]",
           "Prints the settings that differ, then time, rates and memory of each design, with the difference "
-          "from the first design, absolute and in percent. Figures whose 80 % bands overlap are a tie. "
+          "from the first design, absolute and in percent. Layouts of one workload are a tie if the 80 % "
+          "band of the ratio contains 1, other designs if their 80 % bands overlap. "
           "Designs with equal names have their file names as "
           "headings. In a single document, the pinned designs come first, then the design itself.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "accuracy/error_band.h"
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
@@ -89,6 +90,13 @@ json evaluation_json(const Evaluation& e) {
 json layout_json(const FoundLayout& layout, const Question& question) {
   json out{{"aim", layout_aim_label(layout.aim)}, {"reason", layout.reason}};
   out.update(evaluation_json(layout.evaluation));
+  const DesignBands bands = design_bands(layout.design);
+  const auto range = [](double value, const ErrorBand& band) {
+    return json{value * band.low, value * band.high};
+  };
+  const Evaluation& e = layout.evaluation;
+  if (bands.time) out["bands"]["step_seconds"] = range(e.step_seconds, *bands.time);
+  if (bands.memory) out["bands"]["memory"] = range(static_cast<double>(e.memory), *bands.memory);
   for (size_t i = 0; i < kObjectiveCount; ++i) {
     const double value = layout.values[i];
     if (value == value) out["objectives"][objectives()[i].id] = value;
@@ -121,17 +129,22 @@ json layouts_json(const Layouts& layouts, const Question& question) {
 
 std::string designs_text(const std::vector<FoundLayout>& found, const Question& question) {
   const int cost = find_objective("cost"), rate = find_objective("tokens_per_gpu");
-  std::vector<std::vector<std::string>> rows{{"", "step", "tokens/s/GPU", "MFU", "memory", "free", "$/Mtok"}};
+  std::vector<std::vector<std::string>> rows{
+      {"", "step", "80 % band", "tokens/s/GPU", "MFU", "memory", "free", "$/Mtok"}};
   for (const FoundLayout& layout : found) {
     const Evaluation& e = layout.evaluation;
     const double dollars = layout.values[static_cast<size_t>(cost)];
+    const DesignBands bands = design_bands(layout.design);
+    const bool over = bytes_over(e.memory, e.capacity, bands.memory) > 0;
     rows.push_back({layout_aim_label(layout.aim), format_seconds(e.step_seconds),
+                    band_text(e.step_seconds, bands.time, format_seconds),
                     significant(layout.values[static_cast<size_t>(rate)], 4), significant(100 * e.mfu) + " %",
-                    format_bytes(e.memory), format_bytes(e.capacity - e.memory),
+                    format_bytes(e.memory) + (over ? " may not fit" : ""),
+                    format_bytes(e.capacity - e.memory),
                     dollars == dollars ? significant(dollars) : "unknown"});
   }
   std::string out = text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
-                                      Align::Right, Align::Right});
+                                      Align::Right, Align::Right, Align::Right});
   for (const FoundLayout& layout : found) {
     out += "\n" + std::string(layout_aim_label(layout.aim)) + ". " + wrapped(layout.reason, 2) + "\n";
     out += "  " + wrapped(flags_text(question.flags, layout.design), 4) + "\n";

@@ -12,6 +12,7 @@
 #include "base/atomic_write.h"
 #include "timing/simulation.h"
 #include "validation/band_coverage.h"
+#include "validation/ratio_coverage.h"
 #include "validation/validation.h"
 
 namespace shardscape {
@@ -32,7 +33,7 @@ std::optional<Validation> validation_of(const std::string& path) {
 // --bands: the file of errors, and how many rows the bands of this file contain, by metric and set.
 int write_bands(const Arguments& arguments, const std::string& path) {
   std::vector<Validation> all;
-  std::vector<ErrorSample> samples;
+  MeasuredErrors errors;
   for (const std::string& set : arguments.operands()) {
     auto made = validation_of(set);
     if (!made) return kFileError;
@@ -41,14 +42,19 @@ int write_bands(const Arguments& arguments, const std::string& path) {
                      "each set once, because its rows count once"});
       return kWrongUsage;
     }
-    for (ErrorSample& sample : samples_of(*made)) samples.push_back(std::move(sample));
+    for (ErrorSample& sample : samples_of(*made)) errors.samples.push_back(std::move(sample));
+    for (PairSample& sample : pair_samples_of(*made)) errors.pairs.push_back(std::move(sample));
     all.push_back(std::move(*made));
   }
-  if (const auto problem = atomic_write(path, error_samples_json(samples))) {
+  if (const auto problem = atomic_write(path, measured_errors_json(errors))) {
     print_problem(*problem);
     return kFileError;
   }
-  std::cout << (arguments.has("--json") ? coverage_json(all, samples) : coverage_text(all, samples));
+  if (arguments.has("--json"))
+    std::cout << "{\"values\": " << coverage_json(all, errors.samples)
+              << ", \"ratios\": " << ratio_json(all, errors.pairs) << "}\n";
+  else
+    std::cout << coverage_text(all, errors.samples) << ratio_text(all, errors.pairs);
   return kDone;
 }
 
@@ -94,8 +100,8 @@ Command validate_command() {
       "precision, and the rank correlation of configurations. Rows that no design can express are "
       "listed with the reason. No row is left out because its error is large. Says how many measured values "
       "lie in the 80 % bands of their predictions, if the bands are made without half of the set's rows, "
-      "and without the set. --bands writes the errors of several sets to the file from which bands are "
-      "made.",
+      "and without the set. --bands writes the errors of several sets, and of ratios of two runs of one "
+      "workload, to the file from which bands are made.",
       {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json",
        "shardscape-cli validate set.json --svg scatter.svg --json",
        "shardscape-cli validate --bands resources/accuracy/bands.json tests/data/measured/*.json"},

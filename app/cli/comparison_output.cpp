@@ -35,6 +35,20 @@ json verdict_json(Verdict verdict) {
   return nullptr;
 }
 
+// The band of a design's value relative to the first design's, and how sure the sign of the change is. Null
+// for the first design, and for designs of different workloads.
+json ratio_json(const ComparedFigure& figure, size_t design) {
+  const auto it = figure.ratios.find({0, design});
+  const double ratio = figure.values[design] / figure.values[0];
+  if (it == figure.ratios.end() || !std::isfinite(ratio)) return nullptr;
+  const RatioErrors& errors = *it->second;
+  return {{"ratio", ratio},
+          {"low", ratio / errors.factor()},
+          {"high", ratio * errors.factor()},
+          {"confidence", errors.confidence(ratio)},
+          {"basis", errors.basis}};
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -88,6 +102,8 @@ std::string comparison_json(const char* kind, const std::vector<std::string>& na
                     {"percents", percents},
                     {"verdicts", verdicts}});
     if (row.bands.empty()) continue;
+    json& ratios = list.back()["ratios"] = json::array();
+    for (size_t i = 0; i < row.values.size(); ++i) ratios.push_back(ratio_json(row, i));
     json& bands = list.back()["bands"] = json::array();
     for (const auto& [low, high] : row.bands)
       bands.push_back(std::isfinite(low) ? json{low, high} : json(nullptr));
@@ -127,12 +143,14 @@ std::string comparison_text(const std::vector<std::string>& names,
       rows.back().push_back(row.text(i));
       if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), judged_percent(row, i)});
     }
-    if (row.id != "step_seconds" && row.id != "memory") continue;
-    if (row.bands.empty()) continue;
+    constexpr std::string_view kShown[] = {"step_seconds", "memory", "ttft_mean_seconds",
+                                           "tpot_mean_seconds"};
+    if (row.bands.empty() || std::find(std::begin(kShown), std::end(kShown), row.id) == std::end(kShown))
+      continue;
     rows.push_back({"    80 % band"});
     for (size_t i = 0; i < names.size(); ++i) {
       rows.back().push_back(row.band(i));
-      if (i > 0) rows.back().insert(rows.back().end(), {"", ""});
+      if (i > 0) rows.back().insert(rows.back().end(), {"", row.judged_ratio(i)});
     }
   }
   return out + "\n" + text_table(rows, aligns);
@@ -140,12 +158,17 @@ std::string comparison_text(const std::vector<std::string>& names,
 
 std::string comparison_csv(const std::vector<std::string>& names,
                            const std::vector<ComparedFigure>& figures) {
+  const auto number = [](double value) { return "," + (std::isfinite(value) ? json(value).dump() : ""); };
   std::string out = "figure";
   for (const std::string& name : names) out += "," + quoted(name);
+  for (const std::string& name : names)
+    for (const char* end : {" (80 % band, low)", " (80 % band, high)"}) out += "," + quoted(name + end);
   out += "\n";
   for (const ComparedFigure& row : figures) {
     out += row.id;
-    for (const double value : row.values) out += "," + (std::isfinite(value) ? json(value).dump() : "");
+    for (const double value : row.values) out += number(value);
+    for (size_t i = 0; i < names.size(); ++i)
+      out += row.bands.empty() ? ",," : number(row.bands[i].first) + number(row.bands[i].second);
     out += "\n";
   }
   return out;

@@ -49,7 +49,8 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
     if (!has && std::find(extra.begin(), extra.end(), static_cast<size_t>(objective)) == extra.end())
       extra.push_back(static_cast<size_t>(objective));
   }
-  std::vector<std::vector<std::string>> rows{{"  ", "step", "80 % band", "tokens/s/GPU", "MFU", "memory"}};
+  std::vector<std::vector<std::string>> rows{
+      {"  ", "step", "80 % band", "best is better", "tokens/s/GPU", "MFU", "memory"}};
   std::vector<Align> aligns(rows[0].size(), Align::Right);
   PointBands bands;
   for (size_t i : extra) {
@@ -63,16 +64,17 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
   for (size_t i = 0; i < list.size(); ++i) {
     const Point& p = list[i];
     const DesignBands& of = bands.of(*r.space, p);
-    std::string range;
-    if (of.time)
-      range = format_seconds(p.evaluation.step_seconds * of.time->low) + " to " +
-              format_seconds(p.evaluation.step_seconds * of.time->high);
-    if (p.index != r.best.front().index &&
-        points_tie(r.options.objective, p, of, r.best.front(), bands.of(*r.space, r.best.front())))
-      range += " tie";
+    std::string judgement;
+    if (p.index != r.best.front().index) {
+      const PointJudgement judged = bands.judge(r.options.objective, *r.space, p, r.best.front());
+      if (judged.tie) judgement = "tie";
+      if (judged.confidence)
+        judgement += (judged.tie ? ", " : "") + significant(100 * *judged.confidence, 2) + " %";
+    }
     std::vector<std::string> row{std::to_string(i + 1),
                                  format_seconds(p.evaluation.step_seconds),
-                                 range,
+                                 band_text(p.evaluation.step_seconds, of.time, format_seconds),
+                                 judgement,
                                  significant(p.values[1], 4),
                                  significant(100 * p.evaluation.mfu) + " %",
                                  format_bytes(p.evaluation.memory)};

@@ -6,35 +6,9 @@
 #include <set>
 
 #include "base/units.h"
-#include "hardware/accelerator.h"
 
 namespace shardscape {
 namespace {
-
-constexpr Widening kSteps[] = {Widening::None,      Widening::Scale,       Widening::Kind,
-                               Widening::Precision, Widening::Accelerator, Widening::Family};
-
-std::string family_of(const std::string& accelerator) {
-  const Accelerator* found = find_accelerator(accelerator);
-  return found ? found->family : "";
-}
-
-// Whether the rows of a case count for another case after these steps.
-bool counts(const ErrorCase& row, const ErrorCase& of, Widening widening) {
-  switch (widening) {
-    case Widening::None: return row == of;
-    case Widening::Scale:
-      return row.accelerator == of.accelerator && row.precision == of.precision && row.kind == of.kind;
-    case Widening::Kind: return row.accelerator == of.accelerator && row.precision == of.precision;
-    case Widening::Precision: return row.accelerator == of.accelerator;
-    case Widening::Accelerator: {
-      const std::string family = family_of(of.accelerator);
-      return !family.empty() && family_of(row.accelerator) == family;
-    }
-    case Widening::Family: return true;
-  }
-  return false;
-}
 
 // Limits of the log ratios; `weights` of the same rows. Requires kLeastBandRows rows.
 std::pair<double, double> limits(std::vector<std::pair<double, double>> rows) {
@@ -53,30 +27,14 @@ std::pair<double, double> limits(std::vector<std::pair<double, double>> rows) {
   return {limit(rows.rbegin(), rows.rend()), limit(rows.begin(), rows.end())};
 }
 
-// "22 rows of 2 sets: NVIDIA B200 SXM, 16 bits, mixtures of experts"
-std::string basis_text(const ErrorBand& band, const ErrorCase& of) {
-  std::string out = grouped(static_cast<Wide>(band.rows)) + " rows of " + std::to_string(band.sets) +
-                    (band.sets == 1 ? " set: " : " sets: ");
-  const Accelerator* accelerator = find_accelerator(of.accelerator);
-  const std::string name = accelerator ? accelerator->name : of.accelerator;
-  if (band.widening == Widening::Family) return out + "all accelerators";
-  if (band.widening == Widening::Accelerator)
-    return out + "accelerators of the family " + family_of(of.accelerator);
-  out += name;
-  if (band.widening <= Widening::Kind) out += ", " + std::string(precision_class_label(of.precision));
-  if (band.widening <= Widening::Scale) out += ", " + std::string(model_kind_label(of.kind));
-  if (band.widening == Widening::None) out += ", " + std::string(scale_class_label(of.scale));
-  return out;
-}
-
 }  // namespace
 
 std::optional<ErrorBand> error_band(const std::vector<ErrorSample>& samples, BandMetric metric,
                                     const ErrorCase& of, const std::function<bool(const ErrorSample&)>& use) {
-  for (const Widening widening : kSteps) {
+  for (const Widening widening : kWidenings) {
     std::map<std::string, std::vector<double>> sets;
     for (const ErrorSample& sample : samples)
-      if (sample.metric == metric && !sample.log_ratios.empty() && counts(sample.of, of, widening) &&
+      if (sample.metric == metric && !sample.log_ratios.empty() && counts_for(sample.of, of, widening) &&
           (!use || use(sample))) {
         std::vector<double>& all = sets[sample.set];
         all.insert(all.end(), sample.log_ratios.begin(), sample.log_ratios.end());
@@ -94,7 +52,8 @@ std::optional<ErrorBand> error_band(const std::vector<ErrorSample>& samples, Ban
     const auto [low, high] = limits(std::move(rows));
     out.low = std::exp(low);
     out.high = std::exp(high);
-    out.basis = basis_text(out, of);
+    out.basis = grouped(static_cast<Wide>(out.rows)) + " rows of " + std::to_string(out.sets) +
+                (out.sets == 1 ? " set: " : " sets: ") + widening_text(widening, of);
     return out;
   }
   return std::nullopt;
@@ -112,6 +71,18 @@ DesignBands design_bands(const Design& design) {
     case Mode::Decode: out.time = error_band(error_samples(), BandMetric::Tpot, of); break;
   }
   return out;
+}
+
+ServiceBands service_bands(Design design) {
+  design.workload.mode = Mode::Decode;
+  const ErrorCase of = error_case(design);
+  return {error_band(error_samples(), BandMetric::Ttft, of),
+          error_band(error_samples(), BandMetric::Tpot, of)};
+}
+
+std::string band_text(double value, const std::optional<ErrorBand>& band,
+                      const std::function<std::string(double)>& text) {
+  return band ? text(value * band->low) + " to " + text(value * band->high) : "";
 }
 
 bool bands_overlap(double a, const std::optional<ErrorBand>& of_a, double b,

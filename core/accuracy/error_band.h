@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "accuracy/error_samples.h"
+#include "accuracy/widening.h"
 
 namespace shardscape {
 
@@ -24,10 +25,6 @@ inline constexpr double kBandCoverage = 0.8;
 inline constexpr size_t kLeastBandRows = 9;
 // Rows of one set say nothing of the errors of another code base on the same machine.
 inline constexpr size_t kLeastBandSets = 2;
-
-// What a band with too few rows or sets of its case ignores, one step after the other: all scales, all kinds
-// of models, all precisions, all accelerators of the family, all accelerators.
-enum class Widening : uint8_t { None, Scale, Kind, Precision, Accelerator, Family };
 
 struct ErrorBand {
   double low = 1, high = 1;  // factors on the predicted value
@@ -51,7 +48,19 @@ struct DesignBands {
 };
 DesignBands design_bands(const Design& design);
 
-// Whether the bands of two predicted values overlap: the designs are a tie. False without both bands.
+// The bands of a service on engines of this design, for the mean and the median of TTFT and of TPOT. The mode
+// of the design has no effect.
+struct ServiceBands {
+  std::optional<ErrorBand> ttft, tpot;
+};
+ServiceBands service_bands(Design design);
+
+// "8.41 s to 10.3 s": the band of a predicted value, each limit as `text` writes it. Empty without a band.
+std::string band_text(double value, const std::optional<ErrorBand>& band,
+                      const std::function<std::string(double)>& text);
+
+// Whether the bands of two predicted values overlap. This is a tie of designs whose errors are independent:
+// those of different workloads (ratio_band.h). False without both bands.
 bool bands_overlap(double a, const std::optional<ErrorBand>& of_a, double b,
                    const std::optional<ErrorBand>& of_b);
 // Bytes by which the band of a predicted memory reaches over the capacity; 0: not at all, without a band, or

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include "base/data_dir.h"
 #include "hardware/accelerator.h"
@@ -27,9 +29,27 @@ Enum word(const JsonFile& file, const json& entry, const char* key, int count, c
   file.fail(ProblemCode::DataValue, text, std::string(key) + " \"" + text + "\" is not known", accepted);
 }
 
-ErrorSample read_sample(const JsonFile& file, const json& entry) {
-  file.only(entry, {"set", "metric", "accelerator", "precision", "kind", "scale", "log_ratios"});
-  ErrorSample out;
+double number_of(const JsonFile& file, const json& value) {
+  if (!value.is_number())
+    JsonFile::fail(ProblemCode::DataValue, file.place(value), value.dump() + " is not a log ratio",
+                   "a number");
+  return value.get<double>();
+}
+
+std::vector<double> numbers(const JsonFile& file, const json& list) {
+  if (!list.is_array())
+    JsonFile::fail(ProblemCode::DataValue, file.place(list), list.dump() + " is not a list",
+                   "a list of numbers");
+  std::vector<double> out;
+  out.reserve(list.size());
+  for (const json& value : list) out.push_back(number_of(file, value));
+  return out;
+}
+
+// The members that both kinds of samples have.
+template <class Sample>
+Sample read_head(const JsonFile& file, const json& entry) {
+  Sample out;
   out.set = file.text(entry, "set");
   out.metric = word<BandMetric>(file, entry, "metric", kBandMetricCount, band_metric_name);
   out.of.accelerator = file.text(entry, "accelerator");
@@ -40,43 +60,78 @@ ErrorSample read_sample(const JsonFile& file, const json& entry) {
                                           precision_class_name);
   out.of.kind = word<ModelKind>(file, entry, "kind", kModelKindCount, model_kind_name);
   out.of.scale = word<ScaleClass>(file, entry, "scale", kScaleClassCount, scale_class_name);
-  for (const json& value : file.array(entry, "log_ratios")) {
-    if (!value.is_number())
-      JsonFile::fail(ProblemCode::DataValue, file.place(value), value.dump() + " is not a log ratio",
-                     "a number");
-    out.log_ratios.push_back(value.get<double>());
+  return out;
+}
+
+ErrorSample read_sample(const JsonFile& file, const json& entry) {
+  file.only(entry, {"set", "metric", "accelerator", "precision", "kind", "scale", "log_ratios"});
+  auto out = read_head<ErrorSample>(file, entry);
+  out.log_ratios = numbers(file, file.array(entry, "log_ratios"));
+  return out;
+}
+
+PairSample read_pairs(const JsonFile& file, const json& entry) {
+  file.only(entry, {"set", "metric", "accelerator", "precision", "kind", "scale", "settings", "workloads"});
+  auto out = read_head<PairSample>(file, entry);
+  out.settings = file.text(entry, "settings");
+  for (const json& of : file.array(entry, "workloads")) {
+    out.workloads.push_back(numbers(file, of));
+    if (out.workloads.back().empty())
+      JsonFile::fail(ProblemCode::DataValue, file.place(of), "a workload has no pairs",
+                     "at least one number");
   }
   return out;
 }
 
 struct Samples {
-  std::vector<ErrorSample> all;
+  MeasuredErrors all;
   std::vector<Problem> problems;
 
   Samples() {
     for (const auto& path : data_files("resources/accuracy")) {
       const auto text = read_text(path);
       const auto* problem = std::get_if<Problem>(&text);
-      auto read = problem ? Result<std::vector<ErrorSample>>(*problem)
-                          : read_error_samples(std::get<std::string>(text), path.string());
+      auto read = problem ? Result<MeasuredErrors>(*problem)
+                          : read_measured_errors(std::get<std::string>(text), path.string());
       if (auto* mistake = std::get_if<Problem>(&read))
         problems.push_back(std::move(*mistake));
       else
-        add(std::get<std::vector<ErrorSample>>(std::move(read)));
+        add(std::get<MeasuredErrors>(std::move(read)));
     }
   }
 
-  void add(std::vector<ErrorSample> later) {
-    std::erase_if(all, [&](const ErrorSample& of) {
-      return std::any_of(later.begin(), later.end(), [&](const ErrorSample& l) { return l.set == of.set; });
-    });
-    all.insert(all.end(), std::make_move_iterator(later.begin()), std::make_move_iterator(later.end()));
+  void add(MeasuredErrors later) {
+    std::set<std::string> sets;
+    for (const ErrorSample& of : later.samples) sets.insert(of.set);
+    for (const PairSample& of : later.pairs) sets.insert(of.set);
+    const auto append = [&](auto& list, auto& more) {
+      std::erase_if(list, [&](const auto& of) { return sets.count(of.set) > 0; });
+      list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    append(all.samples, later.samples);
+    append(all.pairs, later.pairs);
   }
 };
 
 const Samples& samples() {
   static const Samples instance;
   return instance;
+}
+
+json head_json(const auto& of) {
+  return {{"set", of.set},
+          {"metric", band_metric_name(of.metric)},
+          {"accelerator", of.of.accelerator},
+          {"precision", precision_class_name(of.of.precision)},
+          {"kind", model_kind_name(of.of.kind)},
+          {"scale", scale_class_name(of.of.scale)}};
+}
+
+json rounded(const std::vector<double>& values) {
+  constexpr double kDecimals = 1e4;
+  json out = json::array();
+  for (const double value : values) out.push_back(std::round(value * kDecimals) / kDecimals);
+  return out;
 }
 
 }  // namespace
@@ -88,39 +143,42 @@ std::optional<BandMetric> find_band_metric(std::string_view name) {
   return it == kMetrics.end() ? std::nullopt : std::optional(static_cast<BandMetric>(it - kMetrics.begin()));
 }
 
-const std::vector<ErrorSample>& error_samples() { return samples().all; }
+const std::vector<ErrorSample>& error_samples() { return samples().all.samples; }
+const std::vector<PairSample>& pair_samples() { return samples().all.pairs; }
 const std::vector<Problem>& error_samples_problems() { return samples().problems; }
 
-Result<std::vector<ErrorSample>> read_error_samples(const std::string& text, const std::string& name) {
+Result<MeasuredErrors> read_measured_errors(const std::string& text, const std::string& name) {
   try {
     const JsonFile file(text, name);
-    file.only(file.root(), {"note", "samples"});
-    std::vector<ErrorSample> out;
-    for (const json& entry : file.array(file.root(), "samples")) out.push_back(read_sample(file, entry));
+    file.only(file.root(), {"note", "samples", "pairs"});
+    MeasuredErrors out;
+    for (const json& entry : file.array(file.root(), "samples"))
+      out.samples.push_back(read_sample(file, entry));
+    if (file.root().contains("pairs"))
+      for (const json& entry : file.array(file.root(), "pairs")) out.pairs.push_back(read_pairs(file, entry));
     return out;
   } catch (const DataError& error) {
     return error.problem;
   }
 }
 
-std::string error_samples_json(const std::vector<ErrorSample>& list) {
-  constexpr double kDecimals = 1e4;
+std::string measured_errors_json(const MeasuredErrors& errors) {
   std::string out =
-      "{\"note\": \"Log ratios measured / predicted of measured runs. shardscape-cli validate --bands FILE "
-      "SET... "
-      "writes this file.\",\n \"samples\": [";
-  for (size_t i = 0; i < list.size(); ++i) {
-    const ErrorSample& s = list[i];
-    json ratios = json::array();
-    for (const double ratio : s.log_ratios) ratios.push_back(std::round(ratio * kDecimals) / kDecimals);
-    const json entry{{"set", s.set},
-                     {"metric", band_metric_name(s.metric)},
-                     {"accelerator", s.of.accelerator},
-                     {"precision", precision_class_name(s.of.precision)},
-                     {"kind", model_kind_name(s.of.kind)},
-                     {"scale", scale_class_name(s.of.scale)},
-                     {"log_ratios", ratios}};
-    out += (i > 0 ? ",\n  " : "\n  ") + entry.dump();
+      "{\"note\": \"Logarithms of measured / predicted of measured runs, and of ratios of two runs. "
+      "shardscape-cli validate --bands FILE SET... writes this file.\",\n \"samples\": [";
+  const auto line = [&](const json& entry, bool first) { out += (first ? "\n  " : ",\n  ") + entry.dump(); };
+  for (const ErrorSample& sample : errors.samples) {
+    json entry = head_json(sample);
+    entry["log_ratios"] = rounded(sample.log_ratios);
+    line(entry, &sample == errors.samples.data());
+  }
+  out += "\n ],\n \"pairs\": [";
+  for (const PairSample& sample : errors.pairs) {
+    json entry = head_json(sample);
+    entry["settings"] = sample.settings;
+    json& workloads = entry["workloads"] = json::array();
+    for (const std::vector<double>& of : sample.workloads) workloads.push_back(rounded(of));
+    line(entry, &sample == errors.pairs.data());
   }
   return out + "\n ]}\n";
 }

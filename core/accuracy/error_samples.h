@@ -2,8 +2,10 @@
 // user's data. A set of a later file replaces the set of the same name.
 //
 // Format: {"note": "...", "samples": [{"set": "megatron_a100", "metric": "time", "accelerator": "a100-80gb",
-// "precision": "16", "kind": "dense", "scale": "node", "log_ratios": [0.0123, ...]}, ...]}. A log ratio is
-// ln(measured / predicted) of a row, rounded to four decimals. `shardscape-cli validate --bands` writes it.
+// "precision": "16", "kind": "dense", "scale": "node", "log_ratios": [0.0123, ...]}, ...],
+// "pairs": [{"set": ..., "scale": "node", "settings": "pp tp", "workloads": [[0.0123, ...], ...]}, ...]}.
+// "pairs" may be missing. Logarithms are rounded to four decimals. `shardscape-cli validate --bands` writes
+// the file.
 #pragma once
 
 #include <optional>
@@ -23,7 +25,7 @@ inline constexpr int kBandMetricCount = 4;
 std::string_view band_metric_name(BandMetric metric);  // "time", as the metrics of validation
 std::optional<BandMetric> find_band_metric(std::string_view name);
 
-// The errors of one set in one case, in the order of its rows.
+// The errors of one set in one case, in the order of its rows: ln(measured / predicted).
 struct ErrorSample {
   std::string set;
   BandMetric metric = BandMetric::Time;
@@ -31,14 +33,30 @@ struct ErrorSample {
   std::vector<double> log_ratios;
 };
 
-// The samples of the data files.
+// The errors of ratios of two runs of one workload: |ln(measured ratio / predicted ratio)| of the pairs of
+// one set in one case that differ in the same settings.
+struct PairSample {
+  std::string set;
+  BandMetric metric = BandMetric::Time;
+  ErrorCase of;
+  std::string settings;  // ids of knobs, or of settings of servers, in alphabetical order
+  std::vector<std::vector<double>> workloads;  // a list per workload, which has at least one pair
+};
+
+struct MeasuredErrors {
+  std::vector<ErrorSample> samples;
+  std::vector<PairSample> pairs;
+};
+
+// The errors of the data files.
 const std::vector<ErrorSample>& error_samples();
+const std::vector<PairSample>& pair_samples();
 // Mistakes in the data files. A file with a mistake is left out.
 const std::vector<Problem>& error_samples_problems();
 
 // name: the name of the file in messages. A Problem names the place of a mistake.
-Result<std::vector<ErrorSample>> read_error_samples(const std::string& text, const std::string& name);
-// The text of a data file: a line per sample. read_error_samples() reads it.
-std::string error_samples_json(const std::vector<ErrorSample>& samples);
+Result<MeasuredErrors> read_measured_errors(const std::string& text, const std::string& name);
+// The text of a data file: a line per sample. read_measured_errors() reads it.
+std::string measured_errors_json(const MeasuredErrors& errors);
 
 }  // namespace shardscape

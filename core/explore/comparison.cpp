@@ -134,7 +134,24 @@ std::string ComparedFigure::band(size_t design) const {
   return number_text(kind, bands[design].first) + " to " + number_text(kind, bands[design].second);
 }
 
+namespace {
+
+const RatioErrors* errors_of(const ComparedFigure& figure, size_t design, size_t baseline) {
+  const auto it = figure.ratios.find(std::minmax(design, baseline));
+  const double change = figure.change(design, baseline);
+  return it == figure.ratios.end() || change == 0 || std::isnan(change) ? nullptr : it->second.get();
+}
+
+}  // namespace
+
+std::string ComparedFigure::judged_ratio(size_t design, size_t baseline) const {
+  const RatioErrors* errors = errors_of(*this, design, baseline);
+  return errors ? ratio_text(values[design] / values[baseline], *errors) : "";
+}
+
 bool ComparedFigure::tie(size_t design, size_t baseline) const {
+  if (const RatioErrors* errors = errors_of(*this, design, baseline))
+    return errors->tie(values[design] / values[baseline]);
   if (bands.empty() || change(design, baseline) == 0) return false;
   const auto& [low, high] = bands[design];
   const auto& [base_low, base_high] = bands[baseline];
@@ -189,9 +206,16 @@ void add_bands(std::vector<ComparedFigure>& figures, const std::vector<ComparedD
   bands.reserve(designs.size());
   for (const ComparedDesign& design : designs)
     bands.push_back(design.simulation ? design_bands(design.report->design) : DesignBands{});
+  std::map<std::pair<size_t, size_t>, DesignRatios> ratios;
+  for (size_t i = 0; i < designs.size(); ++i)
+    for (size_t k = i + 1; k < designs.size(); ++k)
+      if (designs[i].simulation && designs[k].simulation)
+        ratios[{i, k}] = design_ratios(designs[i].report->design, designs[k].report->design);
   for (ComparedFigure& figure : figures) {
     const bool time = among(kTimes, figure.id), rate = among(kRates, figure.id);
     if (!time && !rate && figure.id != "memory") continue;
+    for (const auto& [pair, errors] : ratios)
+      if (const auto& of = time || rate ? errors.time : errors.memory) figure.ratios[pair] = of;
     for (size_t i = 0; i < designs.size(); ++i) {
       const std::optional<ErrorBand>& band = time || rate ? bands[i].time : bands[i].memory;
       const double low = !band  ? kNone

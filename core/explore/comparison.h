@@ -1,12 +1,14 @@
 // Comparison of designs: differing knobs and figures, one column per design.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "accuracy/ratio_errors.h"
 #include "design/knobs/knobs.h"
 #include "plan/report.h"
 #include "timing/simulation.h"
@@ -31,7 +33,8 @@ enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
 // bytes of the fullest rank by category.
 enum class FigureGroup { Size, Time, Cost, StepParts, Memory, Collectives };
 std::string_view figure_group_label(FigureGroup group);  // "Time"
-// Tie: the 80 % bands of both designs overlap (accuracy/error_band.h).
+// Tie: the 80 % band of the ratio of both designs contains 1 (accuracy/ratio_errors.h). Designs of different
+// workloads are a tie if their 80 % bands overlap (accuracy/error_band.h).
 enum class Verdict { None, Better, Worse, Tie };
 struct ComparedFigure {
   std::string id, label;  // "step_seconds", "Step time"
@@ -41,6 +44,8 @@ struct ComparedFigure {
   // Low and high end of the 80 % band per design, NaN without a band. Empty for figures without bands: those
   // that follow neither from the step time alone nor from the memory in use.
   std::vector<std::pair<double, double>> bands = {};
+  // Of two designs of one workload, the smaller index first.
+  std::map<std::pair<size_t, size_t>, std::shared_ptr<const RatioErrors>> ratios = {};
   std::string text(size_t design) const;
   // "8.41 s to 10.3 s"; empty without a band.
   std::string band(size_t design) const;
@@ -52,7 +57,10 @@ struct ComparedFigure {
   // change() in percent of the baseline: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
   // the values are equal or the baseline is 0.
   std::string percent(size_t design, size_t baseline = 0) const;
-  // Whether two designs with different values have bands that overlap.
+  // "4.2 % less (1.0 % to 7.3 %), 93 % sure" relative to the baseline. Empty for equal values, and without
+  // errors of the ratio.
+  std::string judged_ratio(size_t design, size_t baseline = 0) const;
+  // Whether two designs with different values are a tie.
   bool tie(size_t design, size_t baseline = 0) const;
   // Of the change, unless it is a tie: less time, memory, cost and communication is better, and more
   // throughput. None for sizes, and where nothing changes.

@@ -50,9 +50,10 @@ void add_bands(json& entry, const SearchResult& r, const Point& point, PointBand
   };
   if (of.time) entry["bands"]["step_seconds"] = range(point.evaluation.step_seconds, *of.time);
   if (of.memory) entry["bands"]["memory"] = range(static_cast<double>(point.evaluation.memory), *of.memory);
-  if (!r.best.empty() && r.best.front().index != point.index)
-    entry["tie_with_best"] = points_tie(r.options.objective, point, of, r.best.front(),
-                                        bands.of(*r.space, r.best.front()));
+  if (r.best.empty() || r.best.front().index == point.index) return;
+  const PointJudgement judged = bands.judge(r.options.objective, *r.space, point, r.best.front());
+  entry["tie_with_best"] = judged.tie;
+  if (judged.confidence) entry["best_is_better"] = *judged.confidence;
 }
 
 json points_json(const Space& space, const std::vector<Point>& points) {
@@ -249,7 +250,10 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
     json& list = groups[axis.id] = json::array();
     for (size_t v = 0; v < r.groups[a].size(); ++v) {
       json entry{{"value", axis_value(axis, static_cast<int>(v))}};
-      if (const auto& best = r.groups[a][v]) entry["best"] = point_json(*r.space, *best);
+      if (const auto& best = r.groups[a][v]) {
+        entry["best"] = point_json(*r.space, *best);
+        add_bands(entry["best"], r, *best, bands);
+      }
       list.push_back(std::move(entry));
     }
   }
@@ -305,9 +309,14 @@ std::string result_csv(const SearchResult& r) {
   const auto quoted = [](const std::string& text) {
     return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
   };
+  const auto band_cells = [](double value, const std::optional<ErrorBand>& band) {
+    return band ? "," + json(value * band->low).dump() + "," + json(value * band->high).dump() : ",,";
+  };
+  PointBands bands;
   std::string out = "index,lists";
   for (const SpaceAxis& axis : r.space->axes()) out += "," + axis.id;
   out += ",step_seconds,tokens_per_second,model_tflops,bubble,exposed,capacity";
+  out += ",step_seconds_low,step_seconds_high,memory_low,memory_high";
   for (const Objective& objective : objectives())
     if (std::string_view(objective.id) != "step_time") out += std::string(",") + objective.id;
   out += "\n";
@@ -321,6 +330,9 @@ std::string result_csv(const SearchResult& r) {
                           p.evaluation.model_tflops, p.evaluation.bubble, p.evaluation.exposed})
       out += "," + json(number).dump();
     out += "," + std::to_string(p.evaluation.capacity);
+    const DesignBands& band = bands.of(*r.space, p);
+    out += band_cells(p.evaluation.step_seconds, band.time) +
+           band_cells(static_cast<double>(p.evaluation.memory), band.memory);
     for (size_t i = 0; i < kObjectiveCount; ++i)
       if (std::string_view(objectives()[i].id) != "step_time")
         out += "," + (std::isfinite(p.values[i]) ? json(p.values[i]).dump() : std::string());

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "accuracy/error_band.h"
 #include "model/parallel_loop.h"
 
 namespace shardscape {
@@ -35,6 +36,18 @@ class Figures {
   void count(std::string id, std::string label, int64_t ServiceResults::*of) {
     add(std::move(id), std::move(label), FigureGroup::Size, FigureKind::Count,
         [of](const ServiceRun& run) { return static_cast<double>(run.results.*of); });
+  }
+  // Gives figures a band per service.
+  void band(std::initializer_list<const char*> ids, std::optional<ErrorBand> ServiceBands::*of) {
+    for (ComparedFigure& row : rows_) {
+      if (std::find(ids.begin(), ids.end(), row.id) == ids.end()) continue;
+      for (size_t i = 0; i < runs_.size(); ++i) {
+        const ServiceBands bands = service_bands(runs_[i]->design);
+        const std::optional<ErrorBand>& band = bands.*of;
+        row.bands.emplace_back(row.values[i] * (band ? band->low : kNone),
+                               row.values[i] * (band ? band->high : kNone));
+      }
+    }
   }
   std::vector<ComparedFigure> rows() && { return std::move(rows_); }
 
@@ -63,6 +76,8 @@ void add_latencies(Figures& figures) {
                     const Distribution& of = run.results.*latency;
                     return of.count > 0 ? std::optional(of.*percentile) : std::nullopt;
                   });
+  figures.band({"ttft_mean_seconds", "ttft_p50_seconds"}, &ServiceBands::ttft);
+  figures.band({"tpot_mean_seconds", "tpot_p50_seconds"}, &ServiceBands::tpot);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/units.h"
 #include "memory/memory_timeline.h"
+#include "timing/served_seconds.h"
 
 namespace shardscape {
 namespace {
@@ -15,16 +17,26 @@ const StageMemory& fullest(const Report& report) {
   return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)];
 }
 
+// The time that the band of a design is about, and its name in text and JSON.
+struct BandTime {
+  double seconds = 0;
+  const char *name = "", *key = "";
+};
+BandTime band_time(const Report& report, const Simulation& simulation) {
+  const double seconds = served_seconds(report, simulation);
+  switch (report.design.workload.mode) {
+    case Mode::Train: break;
+    case Mode::Prefill: return {seconds, "time to first token", "ttft_seconds"};
+    case Mode::Decode: return {seconds, "time per output token", "tpot_seconds"};
+  }
+  return {seconds, "step time", "step_seconds"};
+}
+
 Json basis_json(const ErrorBand& band) {
   return {{"rows", band.rows}, {"sets", band.sets}, {"basis", band.basis}};
 }
 
 }  // namespace
-
-std::string band_text(double value, const std::optional<ErrorBand>& band,
-                      const std::function<std::string(double)>& text) {
-  return band ? text(value * band->low) + " to " + text(value * band->high) : "";
-}
 
 std::string over_memory_text(const Report& report, const DesignBands& bands, UnitSystem units) {
   if (!report.memory || !report.memory->fits) return "";
@@ -36,9 +48,11 @@ std::string bands_text(const Report& report, const Simulation& simulation, const
   const auto bytes = [](double value) { return format_bytes(static_cast<Wide>(value)); };
   const auto rate = [](double value) { return grouped(static_cast<Wide>(std::llround(value))); };
   std::string out;
+  const BandTime time = band_time(report, simulation);
   if (bands.time)
-    out += "80 % band of the step time: " + band_text(simulation.step_seconds, bands.time, format_seconds) +
-           ", " + rate(simulation.tokens_per_second / bands.time->high) + " to " +
+    out += std::string("80 % band of the ") + time.name + ": " +
+           band_text(time.seconds, bands.time, format_seconds) + ", " +
+           rate(simulation.tokens_per_second / bands.time->high) + " to " +
            rate(simulation.tokens_per_second / bands.time->low) + " tokens/s (" + bands.time->basis + ")\n";
   if (bands.memory)
     out += "80 % band of the peak memory: " +
@@ -55,9 +69,9 @@ std::string with_bands(const std::string& json, const Report& report, const Simu
   Json out = Json::parse(json);
   Json& entry = out["bands"] = {{"coverage", kBandCoverage}};
   if (const auto& of = bands.time) {
-    entry["step_seconds"] = {{"low", simulation.step_seconds * of->low},
-                             {"high", simulation.step_seconds * of->high}};
-    entry["step_seconds"].update(basis_json(*of));
+    const BandTime time = band_time(report, simulation);
+    entry[time.key] = {{"low", time.seconds * of->low}, {"high", time.seconds * of->high}};
+    entry[time.key].update(basis_json(*of));
     entry["tokens_per_second"] = {{"low", simulation.tokens_per_second / of->high},
                                   {"high", simulation.tokens_per_second / of->low}};
   }
@@ -69,6 +83,31 @@ std::string with_bands(const std::string& json, const Report& report, const Simu
     entry["memory"].update(basis_json(*of));
   }
   return out.dump(2) + "\n";
+}
+
+std::string service_bands_text(const Design& design) {
+  const ServiceBands bands = service_bands(design);
+  const auto percent = [](double factor) {
+    return (factor < 1 ? "-" : "+") + significant(100 * std::abs(factor - 1)) + " %";
+  };
+  std::string out;
+  for (const auto& [name, band] : {std::pair{"TTFT", &bands.ttft}, std::pair{"TPOT", &bands.tpot}})
+    if (*band)
+      out += std::string(out.empty() ? "80 % bands of mean and median: " : ", ") + name + " " +
+             percent((*band)->low) + " to " + percent((*band)->high) + " (" + (*band)->basis + ")";
+  return out.empty() ? out : out + "\n";
+}
+
+std::string service_bands_json(const Design& design) {
+  const ServiceBands bands = service_bands(design);
+  if (!bands.ttft && !bands.tpot) return "null";
+  Json out{{"coverage", kBandCoverage}};
+  for (const auto& [name, band] : {std::pair{"ttft", &bands.ttft}, std::pair{"tpot", &bands.tpot}})
+    if (*band) {
+      out[name] = {{"low", (*band)->low}, {"high", (*band)->high}};
+      out[name].update(basis_json(**band));
+    }
+  return out.dump();
 }
 
 }  // namespace shardscape

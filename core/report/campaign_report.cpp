@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "accuracy/error_band.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "design/knobs/knobs.h"
@@ -148,6 +149,11 @@ std::string campaign_json(const Report& report, const Campaign& c) {
                    {"restarts", c.shares.restarts}};
   out["goodput"] = c.shares.steps;
   out["days"] = band_json(c.days);
+  if (const auto band = design_bands(report.design).time; band && !c.hopeless)
+    out["days_of_step_band"] = {{"coverage", kBandCoverage},
+                                {"low", number(c.days.mean * band->low)},
+                                {"high", number(c.days.mean * band->high)},
+                                {"basis", band->basis}};
   out["interruptions"] = band_json(c.interruptions);
   out["accelerator_hours"] = band_json(c.accelerator_hours);
   out["usd"] = band_json(c.dollars);
@@ -192,6 +198,9 @@ std::string campaign_text(const Report& report, const Campaign& c) {
                              ", repeated steps " + percent(c.shares.repeated) + ", restarts " +
                              percent(c.shares.restarts));
   out += line("time", band_text(c.days, "days"));
+  if (const auto band = design_bands(report.design).time)
+    out += line("80 % band of steps",
+                shardscape::band_text(c.days.mean, band, number_text) + " days (" + band->basis + ")");
   out += line("interruptions", band_text(c.interruptions, ""));
   out += line("accelerator-hours", band_text(c.accelerator_hours, ""));
   out += line("dollars", c.dollars ? dollars_text(c.dollars->mean) + " (" + dollars_text(c.dollars->low) +

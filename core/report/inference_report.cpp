@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "report/band_report.h"
 #include "report/inference_report.h"
 #include "serving/within_limits.h"
 
@@ -143,7 +144,7 @@ std::string sweep_text(const ServingSweep& sweep) {
              significant(p->decode.figures.tokens_per_gpu) + " tokens/s per GPU";
     out += "\n";
   }
-  return out + within_text(sweep);
+  return out + within_text(sweep) + service_bands_text(sweep.design);
 }
 
 std::string sweep_json(const ServingSweep& sweep) {
@@ -181,7 +182,8 @@ std::string sweep_json(const ServingSweep& sweep) {
   for (const auto& [context, batch] : sweep.largest) largest.push_back(entry_of(context, batch));
   Json out{{"name", sweep.design.name},
            {"accelerator", sweep.design.cluster.accelerator},
-           {"ranks", sweep.design.world()}};
+           {"ranks", sweep.design.world()},
+           {"bands", Json::parse(service_bands_json(sweep.design))}};
   out["points"] = std::move(points);
   out["largest_batches"] = std::move(largest);
   if (sweep.limits.any()) {

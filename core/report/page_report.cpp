@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "base/units.h"
 #include "campaign/campaign.h"
@@ -12,6 +13,7 @@
 #include "design/knobs/machine_table.h"
 #include "model/library.h"
 #include "performance/calibration.h"
+#include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
 #include "report/time_report.h"
@@ -47,14 +49,15 @@ std::string value_text(const Design& design, const Knob& knob) {
   return digits ? grouped(static_cast<Wide>(std::stoll(text))) : text;
 }
 
-std::string verdict_of(const Report& report) {
+std::string verdict_of(const Report& report, const DesignBands& bands) {
   const MemoryTimeline& memory = *report.memory;
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   const std::string stage = "Stage " + std::to_string(memory.peak_stage);
   if (!report.accelerator) return stage + " needs " + format_bytes(worst.in_use) + " per GPU.";
-  return std::string(memory.fits ? "Fits. " : "Does not fit. ") + stage + " needs " +
-         format_bytes(worst.in_use) + " per GPU; one " + report.accelerator->name + " has " +
-         format_bytes(memory.capacity) + ".";
+  const std::string over = over_memory_text(report, bands);
+  const char* fits = !memory.fits ? "Does not fit. " : over.empty() ? "Fits. " : "Fits, but may not. ";
+  return fits + stage + " needs " + format_bytes(worst.in_use) + " per GPU; one " + report.accelerator->name +
+         " has " + format_bytes(memory.capacity) + "." + (over.empty() ? "" : " " + sentence(over));
 }
 
 PageSection model_section(const Report& report) {
@@ -113,7 +116,15 @@ PageSection memory_section(const MemoryTimeline& memory) {
   return out;
 }
 
-PageSection step_section(const Report& report, const Simulation& s) {
+// The lines of bands_text() as sentences.
+std::vector<std::string> band_sentences(const Report& report, const Simulation& s, const DesignBands& bands) {
+  std::vector<std::string> out;
+  std::istringstream lines(bands_text(report, s, bands));
+  for (std::string line; std::getline(lines, line);) out.push_back(sentence(line));
+  return out;
+}
+
+PageSection step_section(const Report& report, const Simulation& s, const DesignBands& bands) {
   constexpr double kShown = 0.0005;  // share of the step
   PageSection out{"Step", {}, {}, ""};
   out.paragraphs.push_back(format_seconds(s.step_seconds) + " per step of " +
@@ -121,6 +132,7 @@ PageSection step_section(const Report& report, const Simulation& s) {
                            grouped(static_cast<Wide>(s.tokens_per_second)) + " tokens/s. MFU " +
                            percent(s.mfu) + ", HFU " + percent(s.hfu) + " of " + peak_text(s) + ". Bubble " +
                            percent(s.bubble) + ", exposed communication " + percent(s.exposed) + ".");
+  for (std::string& line : band_sentences(report, s, bands)) out.paragraphs.push_back(std::move(line));
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, s.tokens_per_second);
   for (const std::string& line :
        {step_distribution_text(s), running_cost_text(cost), inference_text(report, s)})
@@ -189,9 +201,10 @@ PageSection sources_section(const Report& report) {
 }  // namespace
 
 PageReport page_report(const Report& report, const Simulation& simulation) {
+  const DesignBands bands = design_bands(report.design);
   PageReport page{
-      report.design.name, verdict_of(report), report.memory->fits, {}, command_line(report.design)};
-  page.sections = {step_section(report, simulation),
+      report.design.name, verdict_of(report, bands), report.memory->fits, {}, command_line(report.design)};
+  page.sections = {step_section(report, simulation, bands),
                    memory_section(*report.memory),
                    model_section(report),
                    layout_section(report),

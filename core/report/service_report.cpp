@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "report/band_report.h"
 #include "report/text_columns.h"
 #include "serving/requests/request_spans.h"
 #include "serving/requests/request_wait.h"
@@ -211,8 +212,10 @@ std::string service_text(const ServiceRun& run) {
     for (const double value : {of.mean, of.p50, of.p90, of.p95, of.p99})
       out += pad(format_seconds(value), 12);
   }
-  out += "\n" + significant(r.requests_per_second) + " requests/s, " + significant(r.input_per_second) +
-         " prompt tokens/s, " + significant(r.output_per_second) + " output tokens/s";
+  const std::string bands = service_bands_text(run.design);
+  out += "\n" + bands + significant(r.requests_per_second) + " requests/s, " +
+         significant(r.input_per_second) + " prompt tokens/s, " + significant(r.output_per_second) +
+         " output tokens/s";
   if (request_limits(run.spec).any())
     out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
   out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
@@ -245,6 +248,7 @@ std::string service_json(const ServiceRun& run) {
                  {"seconds", r.seconds},
                  {"steps", run.simulation.step_count},
                  {"latencies", latencies_json(r)},
+                 {"bands", Json::parse(service_bands_json(run.design))},
                  {"service_level", level_json(r, promised_level(run.spec))},
                  {"throughput", throughput_json(r)},
                  {"cache",
@@ -388,7 +392,7 @@ std::string rates_text(const RateSweep& sweep) {
                                            : "";
   }
   if (limited && !sweep.knee) out += "\nno rate keeps the limits";
-  return out + "\n";
+  return out + "\n" + service_bands_text(sweep.design);
 }
 
 std::string rates_json(const RateSweep& sweep) {
@@ -409,6 +413,7 @@ std::string rates_json(const RateSweep& sweep) {
   Json settings = settings_json(sweep.spec);
   settings.erase("rate");
   return Json{{"settings", settings},
+              {"bands", Json::parse(service_bands_json(sweep.design))},
               {"rates", rates},
               {"knee", sweep.knee ? Json(sweep.points[*sweep.knee].rate) : Json(nullptr)}}
              .dump(2) +

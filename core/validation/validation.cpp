@@ -4,11 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include "accuracy/workload_layout.h"
 #include "base/units.h"
 #include "memory/allocator_use.h"
 #include "memory/memory_timeline.h"
 #include "serving/requests/service_results.h"
-#include "validation/decisions.h"
 #include "validation/rank_correlation.h"
 #include "validation/served_validation.h"
 

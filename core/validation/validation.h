@@ -21,7 +21,7 @@ struct ValidatedRow {
   double measured = 0, predicted = 0;  // in the unit of the metric
   ServedCell cell = {};                // of a serving point; so are the next two
   std::string series = {}, load = {};
-  // MeasuredServing::settings. Of a training run: the knobs that Layout names (decisions.h).
+  // MeasuredServing::settings. Of a training run: the knobs that Layout names (accuracy/workload_layout.h).
   std::map<std::string, std::string> settings = {};
   ErrorCase error_case = {};
   // Against a measured 0 (preemptions) every other prediction is 100 % off.

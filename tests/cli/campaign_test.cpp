@@ -30,8 +30,9 @@ void CampaignTest::text() {
   const CliRun run = run_line(kRun + "15T");
   QCOMPARE(run.exit_code, 0);
   QVERIFY(run.err.isEmpty());
-  for (const char* words : {"15.0 T tokens on 64 x NVIDIA H100", "steps ", "checkpoint ", "save interval",
-                            "goodput", " days (", "accelerator-hours", "$", "MWh (", "per million tokens: $"})
+  for (const char* words :
+       {"15.0 T tokens on 64 x NVIDIA H100", "steps ", "checkpoint ", "save interval", "goodput", " days (",
+        "80 % band of steps  ", "accelerator-hours", "$", "MWh (", "per million tokens: $"})
     QVERIFY2(run.out.contains(words), qPrintable(words + run.out));
 }
 
@@ -46,6 +47,9 @@ void CampaignTest::json() {
         band["low"].toDouble() < band["mean"].toDouble() && band["mean"].toDouble() < band["high"].toDouble(),
         key);
   }
+  const QJsonObject steps = run["days_of_step_band"].toObject();
+  const double mean = run["days"].toObject()["mean"].toDouble();
+  QVERIFY(steps["low"].toDouble() < mean && mean < steps["high"].toDouble());
   double sum = 0;
   for (const QJsonValue share : run["shares"].toObject()) sum += share.toDouble();
   QVERIFY(std::abs(sum - 1) < 1e-9);

@@ -89,6 +89,11 @@ class InferenceCommandTest : public QObject {
     const QJsonObject json = run_line(qPrintable(line + " --json")).json();
     QCOMPARE(json["limits"]["ttft_seconds"].toDouble(), 3.0);
     QCOMPARE(json["limits"]["tpot_seconds"].toDouble(), 0.02);
+    QVERIFY(text.out.contains("80 % bands of mean and median: TTFT -"));
+    for (const char* metric : {"ttft", "tpot"}) {
+      const QJsonObject band = json["bands"][QLatin1String(metric)].toObject();
+      QVERIFY(band["low"].toDouble() < 1 && band["high"].toDouble() > 1 && band["rows"].toInt() >= 9);
+    }
     const QJsonArray answers = json["largest_batches_within_limits"].toArray();
     QCOMPARE(answers.size(), 2);
     for (const QJsonValue& answer : answers) {

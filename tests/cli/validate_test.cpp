@@ -114,14 +114,17 @@ class ValidateTest : public QObject {
     const QString other = QStringLiteral(SHARDSCAPE_TEST_DATA "/measured/torchtitan_h100.json");
     const Run run = validate({QStringLiteral("--bands"), path, kSet, other, QStringLiteral("--json")});
     QVERIFY2(run.code == 0, run.err.constData());
-    const QJsonArray coverage = QJsonDocument::fromJson(run.out).array();
+    const QJsonObject printed = QJsonDocument::fromJson(run.out).object();
+    const QJsonArray coverage = printed["values"].toArray();
     QCOMPARE(coverage.size(), 2 * 3);  // time and memory of all sets and of two
     const QJsonObject all = coverage.at(0).toObject();
     QVERIFY(all["set"].isNull() && all["without_set"]["mean_over_sets"].toDouble() > 0);
     QFile file(path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     int rows = 0;
-    for (const QJsonValue& sample : QJsonDocument::fromJson(file.readAll())["samples"].toArray())
+    const QJsonDocument written = QJsonDocument::fromJson(file.readAll());
+    QVERIFY(!written["pairs"].toArray().isEmpty());
+    for (const QJsonValue& sample : written["samples"].toArray())
       if (sample["set"].toString() == QStringLiteral("megatron_b200_8gpu"))
         rows += static_cast<int>(sample["log_ratios"].toArray().size());
     QCOMPARE(rows, 2 * 22);

@@ -241,10 +241,10 @@ std::vector<Fix> folding_fixes(const Checks& checks) {
 }
 
 // Where tokens are gathered, an even split leaves each rank b K etp / tp choices per token of a sequence,
-// which may be a fraction. The 16-bit weights of the choices, which some code bases apply to the inputs of
-// experts, need whole bytes.
+// which may be a fraction. The weights of the choices, which some code bases apply to the inputs of experts,
+// have the data type of activations and need whole bytes.
 void check_gathered_weights(Checks& checks) {
-  constexpr int64_t kWeightBytes = 2;
+  constexpr int64_t kBitsPerByte = 8;
   const Design& d = checks.design;
   const KernelProfile* profile = ModelLibrary::instance().profile(d.workload.profile);
   if (d.parallel.dispatcher != Dispatcher::AllGather || !profile || !profile->weighs_activations ||
@@ -254,7 +254,7 @@ void check_gathered_weights(Checks& checks) {
                              ? 1
                              : std::max<int64_t>(1, d.workload.seq / d.parallel.cp),
                 tp = d.parallel.tp;
-  int64_t rest = kWeightBytes % tp;
+  int64_t rest = element_format(d.workload.dtype).bits / kBitsPerByte % tp;
   for (const int64_t factor : {d.workload.microbatch, length, d.model.experts_per_token, d.parallel.etp})
     rest = rest * (factor % tp) % tp;
   if (rest == 0) return;

@@ -36,6 +36,7 @@ class ErrorBandTest : public QObject {
   void memory_over_the_capacity();
   void data_files_are_read_and_written();
   void mistakes_have_a_place();
+  void mistakes_of_pairs_have_a_place();
   void bands_of_the_program();
 };
 
@@ -179,27 +180,45 @@ void ErrorBandTest::memory_over_the_capacity() {
 }
 
 void ErrorBandTest::data_files_are_read_and_written() {
-  const std::vector<ErrorSample> samples{sample("one", kCase, {0.12345, -0.2}), sample("two", kCase, {0})};
-  const std::string text = error_samples_json(samples);
-  const auto read = read_error_samples(text, "bands.json");
-  QVERIFY(std::holds_alternative<std::vector<ErrorSample>>(read));
-  const auto& again = std::get<std::vector<ErrorSample>>(read);
-  QCOMPARE(again.size(), size_t{2});
-  QCOMPARE(again[0].of, kCase);
-  QCOMPARE(again[0].log_ratios, (std::vector<double>{0.1235, -0.2}));
-  QCOMPARE(error_samples_json(again), text);
+  const MeasuredErrors errors{{sample("one", kCase, {0.12345, -0.2}), sample("two", kCase, {0})},
+                              {{"one", BandMetric::Memory, kCase, "pp tp", {{0.12345, 0.2}, {0.3}}}}};
+  const std::string text = measured_errors_json(errors);
+  const auto read = read_measured_errors(text, "bands.json");
+  QVERIFY(std::holds_alternative<MeasuredErrors>(read));
+  const auto& again = std::get<MeasuredErrors>(read);
+  QCOMPARE(again.samples.size(), size_t{2});
+  QCOMPARE(again.samples[0].of, kCase);
+  QCOMPARE(again.samples[0].log_ratios, (std::vector<double>{0.1235, -0.2}));
+  QCOMPARE(again.pairs.size(), size_t{1});
+  QCOMPARE(again.pairs[0].metric, BandMetric::Memory);
+  QCOMPARE(again.pairs[0].settings, std::string("pp tp"));
+  QCOMPARE(again.pairs[0].workloads, (std::vector<std::vector<double>>{{0.1235, 0.2}, {0.3}}));
+  QCOMPARE(measured_errors_json(again), text);
 }
 
 void ErrorBandTest::mistakes_have_a_place() {
   const std::string entry =
       R"({"set": "a", "metric": "speed", "accelerator": "h100-sxm-80gb", "precision": "16", "kind": "dense",
           "scale": "node", "log_ratios": []})";
-  const auto read = read_error_samples("{\"samples\": [\n" + entry + "]}", "mine.json");
+  const auto read = read_measured_errors("{\"samples\": [\n" + entry + "]}", "mine.json");
   const auto* problem = std::get_if<Problem>(&read);
   QVERIFY(problem);
   QCOMPARE(problem->code, ProblemCode::DataValue);
   QVERIFY2(problem->where.starts_with("mine.json:2"), problem->where.c_str());
   QCOMPARE(problem->accepted, std::string("time, memory, tpot, ttft"));
+}
+
+void ErrorBandTest::mistakes_of_pairs_have_a_place() {
+  const std::string head =
+      R"({"samples": [], "pairs": [
+{"set": "a", "metric": "time", "accelerator": "h100-sxm-80gb", "precision": "16", "kind": "dense",
+ "scale": "node", "settings": "tp", "workloads": )";
+  for (const char* workloads : {"[[]]", "[0.1]", "[[\"x\"]]"}) {
+    const auto read = read_measured_errors(head + workloads + "}]}", "mine.json");
+    const auto* problem = std::get_if<Problem>(&read);
+    QVERIFY(problem && problem->code == ProblemCode::DataValue);
+    QVERIFY2(problem->where.starts_with("mine.json:"), problem->where.c_str());
+  }
 }
 
 void ErrorBandTest::bands_of_the_program() {
@@ -211,6 +230,11 @@ void ErrorBandTest::bands_of_the_program() {
     QVERIFY(band->low > 0.3 && band->low < 1.1);
     QVERIFY(band->high > 0.9 && band->high < 3);
     QVERIFY(band->rows >= kLeastBandRows);
+  }
+  const ServiceBands service = service_bands(default_design());
+  for (const auto& band : {service.ttft, service.tpot}) {
+    QVERIFY(band);
+    QVERIFY(band->low < 1 && band->high > 1);
   }
 }
 

@@ -101,15 +101,33 @@ void ComparisonTest::comparison_of_designs() {
   }
   QVERIFY(by_id.at("activations_bytes").bands.empty() && by_id.at("gpus").bands.empty());
   QVERIFY(step.band(0).find(" to ") != std::string::npos);
-  // Bands that overlap are a tie, also if they only touch. Equal values are no tie.
+  // The designs differ in recompute alone, so the errors of their ratio decide.
+  const auto errors = step.ratios.at({0, 1});
+  const double ratio = step.values[1] / step.values[0];
+  QCOMPARE(step.tie(1), errors->tie(ratio));
+  QCOMPARE(step.judged_ratio(1), ratio_text(ratio, *errors));
+  ComparedFigure near = step;
+  near.bands.clear();
+  near.values[1] = near.values[0] * 1.0001;
+  QVERIFY(near.tie(1) && near.verdict(0, 1) == Verdict::Tie);
+  QVERIFY(near.judged_ratio(1).ends_with("tie"));
+  near.values[1] = near.values[0] * 100;
+  QVERIFY(!near.tie(1) && near.judged_ratio(1).ends_with(" % sure"));
+  QVERIFY(step.judged_ratio(0).empty() && by_id.at("memory").ratios.size() == 1);
+  QVERIFY(by_id.at("gpus").ratios.empty());
+  // Other designs: bands that overlap are a tie, also if they only touch. Equal values are no tie.
   ComparedFigure apart = step;
+  apart.ratios.clear();
   apart.bands = {{1, 2}, {2, 3}};
   QVERIFY(apart.verdict(1) == Verdict::Tie && apart.verdict(0, 1) == Verdict::Tie);
   QVERIFY(apart.verdict(0) == Verdict::None);
   apart.bands = {{1, 2}, {2.1, 3}};
   QVERIFY(apart.verdict(1) == Verdict::Worse && apart.verdict(0, 1) == Verdict::Better);
   // A longer step is worse, less memory and more throughput are better; sizes are neither.
-  for (auto& [id, figure] : by_id) figure.bands.clear();
+  for (auto& [id, figure] : by_id) {
+    figure.bands.clear();
+    figure.ratios.clear();
+  }
   QVERIFY(step.verdict(1) == Verdict::Worse && step.verdict(0) == Verdict::None);
   QVERIFY(by_id.at("tokens_per_second").verdict(1) == Verdict::Worse);
   QVERIFY(by_id.at("usd_per_million_tokens").verdict(1) == Verdict::Worse);
@@ -159,8 +177,10 @@ void ComparisonTest::costs_of_designs() {
     QVERIFY(days.values[i] >= steps && days.values[i] < 1.5 * steps);
     QCOMPARE(days.values[i], campaign(*designs[i].report, s).days.mean);
   }
-  // The energy has the band of the step time; the days of the run have none.
-  QVERIFY(energy.verdict(1) == Verdict::Tie && days.verdict(1) == Verdict::Worse);
+  // The energy has the errors of the step time; the days of the run have none.
+  const double ratio = energy.values[1] / energy.values[0];
+  QCOMPARE(energy.verdict(1) == Verdict::Tie, energy.ratios.at({0, 1})->tie(ratio));
+  QVERIFY(days.ratios.empty() && days.verdict(1) == Verdict::Worse);
   QVERIFY2(energy.label.find("kWh") != std::string::npos, energy.label.c_str());
 }
 

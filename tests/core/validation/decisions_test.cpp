@@ -3,8 +3,8 @@
 #include <QJsonObject>
 #include <QtTest>
 
+#include "accuracy/workload_layout.h"
 #include "support/measured_rows.h"
-#include "validation/decisions.h"
 #include "validation/effect_signs.h"
 #include "validation/validation.h"
 

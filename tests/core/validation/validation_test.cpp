@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "accuracy/workload_layout.h"
 #include "timing/simulation.h"
-#include "validation/decisions.h"
 #include "validation/validation.h"
 
 using namespace shardscape;

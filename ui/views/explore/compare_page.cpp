@@ -59,12 +59,14 @@ QString band_range_text(const ComparedFigure& figure, size_t member, UnitSystem 
 }
 
 // Colours the difference and its percentage, and marks the difference with a sign.
-void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
+// ratio: judged_ratio() of the figure.
+void judge(Verdict verdict, const QString& ratio, TableCell& difference, TableCell& percent) {
   if (verdict == Verdict::None) return;
   if (verdict == Verdict::Tie) {
     difference.text = ComparePage::tr("tie, %1").arg(difference.text);
     for (TableCell* cell : {&difference, &percent})
-      cell->tip = ComparePage::tr("A tie: the 80 % bands of both designs overlap");
+      cell->tip = ratio.isEmpty() ? ComparePage::tr("A tie: the 80 % bands of both designs overlap")
+                                  : ComparePage::tr("A tie: %1").arg(ratio);
     return;
   }
   const bool better = verdict == Verdict::Better;
@@ -74,6 +76,7 @@ void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
     cell->alarm = !better;
     cell->tip = better ? ComparePage::tr("The current design is better than the pinned design")
                        : ComparePage::tr("The current design is worse than the pinned design");
+    if (!ratio.isEmpty()) cell->tip += QStringLiteral(": ") + ratio;
   }
 }
 
@@ -166,7 +169,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
       percent.sort = base != 0 && !std::isnan(by) ? QVariant(by / base) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / base, 'g', 12);
       if (member > 1) row.push_back(value_cell(member));
-      judge(figure.verdict(0, member), difference, percent);
+      judge(figure.verdict(0, member), text(figure.judged_ratio(0, member)), difference, percent);
       row.push_back(std::move(difference));
       row.push_back(std::move(percent));
     }
@@ -181,7 +184,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
     columns.push_back({tr("B − %1\ncurrent − pinned").arg(letter), raw, true,
                        tr("The current design minus the pinned design %1. ✓: the current design is better, "
-                          "✗: it is worse, tie: the 80 % bands overlap")
+                          "✗: it is worse, tie: the 80 % band of the ratio contains 1")
                            .arg(letter)});
     columns.push_back({tr("%"), raw + QStringLiteral(" (%)"), true,
                        tr("The difference in percent of the pinned design %1").arg(letter)});

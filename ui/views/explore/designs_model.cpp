@@ -55,9 +55,13 @@ void add_band(const ExploreRows& rows, int row, const ValueColumn& column, UnitS
   cell.tip = bandTip(range, *band);
   if (time) {
     cell.text += QStringLiteral(" (%1)").arg(range);
-    if (!rows.tiesWithBest(row)) return;
+    const PointJudgement judged = rows.judgedByBest(row);
+    if (judged.confidence)
+      cell.tip += u' ' + DesignsModel::tr("The best design is better with %1 % confidence.")
+                             .arg(std::lround(100 * *judged.confidence));
+    if (!judged.tie) return;
     cell.text.prepend(QStringLiteral("≈ "));
-    cell.tip += u' ' + DesignsModel::tr("≈: a tie with the best design, because the bands overlap.");
+    cell.tip += u' ' + DesignsModel::tr("≈: a tie with the best design.");
     return;
   }
   const Evaluation& of = rows.point(row).evaluation;

@@ -246,10 +246,10 @@ void ExploreRows::addGoodput() {
   }
 }
 
-bool ExploreRows::tiesWithBest(int row) const {
+PointJudgement ExploreRows::judgedByBest(int row) const {
   // The goodput of an engine has no band.
-  return row > 0 && !goodput_ &&
-         points_tie(result_->options.objective, point(row), bands(row), point(0), bands(0));
+  if (row == 0 || goodput_) return {};
+  return judged_.judge(result_->options.objective, *result_->space, point(row), point(0));
 }
 
 int ExploreRows::column(const QString& id) const {

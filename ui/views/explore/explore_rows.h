@@ -46,8 +46,8 @@ class ExploreRows {
   Design design(int row) const;
   // The bands of step time and memory (accuracy/error_band.h).
   const DesignBands& bands(int row) const { return bands_[static_cast<size_t>(row)]; }
-  // Whether the band of the objective overlaps that of the first row, the best design.
-  bool tiesWithBest(int row) const;
+  // How the first row, the best design, compares with this row in the objective of the search.
+  PointJudgement judgedByBest(int row) const;
   QString text(int row, int column, UnitSystem units) const {
     return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
   }
@@ -72,6 +72,7 @@ class ExploreRows {
   std::vector<const Point*> points_;  // of the result
   std::vector<uint8_t> kept_;
   std::vector<DesignBands> bands_;  // per row
+  mutable PointBands judged_;       // a cache
 };
 
 // The Pareto front of two columns among the passing rows, sorted by the first column. Empty if a column has

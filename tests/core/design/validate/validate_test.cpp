@@ -161,6 +161,7 @@ class ValidateTest : public QObject {
   void every_violation_is_named();
   void absurd_numbers_are_answered();
   void random_designs();
+  void gathered_weights_have_the_data_type();
 };
 
 void ValidateTest::default_is_valid() {
@@ -319,6 +320,25 @@ void ValidateTest::random_designs() {
   }
   QVERIFY(valid > 50);
   QVERIFY(fixes > 1000);
+}
+
+// Four bytes of a float32 weight split over four ranks, two bytes of a bfloat16 weight do not.
+void ValidateTest::gathered_weights_have_the_data_type() {
+  for (const char* type : {"bf16", "fp32"}) {
+    Design design = default_design();
+    apply_preset(design, "mixtral-8x7b");
+    design.parallel = {};
+    for (const char* setting :
+         {"mode=decode", "dp=4", "tp=4", "ep=4", "etp=1", "dispatcher=allgather", "experts_per_token=1",
+          "profile=megatron-core-te", "seq=4096", "batch=4", "microbatch=1"}) {
+      const std::string text = setting;
+      const size_t at = text.find('=');
+      QVERIFY(!set_knob(design, *find_knob(text.substr(0, at)), text.substr(at + 1)));
+    }
+    QVERIFY(!set_knob(design, *find_knob("dtype"), type));
+    const std::vector<Problem> problems = validate(design);
+    QVERIFY2(has_errors(problems) == (type == std::string("bf16")), listing(problems).c_str());
+  }
 }
 
 QTEST_APPLESS_MAIN(ValidateTest)

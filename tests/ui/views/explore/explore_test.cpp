@@ -423,9 +423,9 @@ class ExploreTest : public QObject {
     for (int row = 0; row < w.page().rows()->rows(); ++row) {
       const QString text = w.page().model()->index(row, shown).data().toString();
       QVERIFY2(text.contains(" to "), qPrintable(text));
-      QCOMPARE(text.startsWith("≈ "), w.page().rows()->tiesWithBest(row));
+      QCOMPARE(text.startsWith("≈ "), w.page().rows()->judgedByBest(row).tie);
     }
-    QVERIFY(!w.page().rows()->tiesWithBest(0) && w.page().rows()->tiesWithBest(1));
+    QVERIFY(!w.page().rows()->judgedByBest(0).tie && w.page().rows()->judgedByBest(1).tie);
     table.setFocus();
     QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
                       table.visualRect(table.sorted()->index(1, 0)).center());

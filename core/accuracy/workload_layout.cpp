@@ -1,7 +1,8 @@
-#include "validation/decisions.h"
+#include "accuracy/workload_layout.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "design/knobs/knobs.h"
@@ -43,6 +44,20 @@ Layout layout_of(const Design& design) {
     else
       out.workload += " " + knob.id + "=" + workload_value(knob, std::move(value));
   }
+  return out;
+}
+
+std::string differing_settings(const std::map<std::string, std::string>& a,
+                               const std::map<std::string, std::string>& b) {
+  std::set<std::string> names;
+  const auto compare = [&](const auto& from, const auto& with) {
+    for (const auto& [name, value] : from)
+      if (const auto it = with.find(name); it == with.end() || it->second != value) names.insert(name);
+  };
+  compare(a, b);
+  compare(b, a);
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : " ") + name;
   return out;
 }
 

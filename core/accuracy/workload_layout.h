@@ -19,4 +19,8 @@ struct Layout {
 
 Layout layout_of(const Design& design);
 
+// The names of the settings in which two layouts differ, in alphabetical order: "pp tp".
+std::string differing_settings(const std::map<std::string, std::string>& a,
+                               const std::map<std::string, std::string>& b);
+
 }  // namespace shardscape
