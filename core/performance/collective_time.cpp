@@ -173,10 +173,11 @@ Plan ring_plan(const Network& net, Kind kind, double bytes, const Group& group) 
 // Sends of NCCL to other domains: `sent` bytes in all, `message` bytes to each peer. The peers of a domain
 // share channels, and a communicator with many ranks has only one channel per peer.
 void add_message_channels(const Network& net, double sent, double message, const Group& group, Plan& plan) {
-  const double channels = group.max_ctas > 0 ? std::min(kMessageChannels, group.max_ctas) : kMessageChannels;
-  const double per_peer = net.nic_gbps > kOldNicGbps   ? std::ceil(net.nic_gbps / kPlannedChannelGbps)
-                          : 2 * group.n > 4 * channels ? 1
-                                                       : 2;
+  const bool planned = net.nic_gbps > kOldNicGbps;  // for each peer, as many channels as the NIC needs
+  const double needed = std::ceil(net.nic_gbps / kPlannedChannelGbps),
+               most = planned ? needed : kMessageChannels;
+  const double channels = group.max_ctas > 0 ? std::min(most, group.max_ctas) : most;
+  const double per_peer = planned ? needed : 2 * group.n > 4 * channels ? 1 : 2;
   const double others = (group.domains - 1) * std::ceil(group.most_per_domain / kPeersOfChannel);
   plan.message_bytes = sent;
   plan.message_channels = std::min(channels, per_peer * others);

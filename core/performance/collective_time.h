@@ -50,13 +50,13 @@
 //
 // Messages between domains: NCCL sends to a peer on 2 channels, or on 1 if the communicator has more than
 // twice as many ranks as its 16 channels (NVIDIA/nccl 2.28.9, src/graph/paths.cc, ncclTopoGetNchannels: 2n >
-// 4 channels). NCCL 2.29 plans a channel for each 14 GB/s of the NIC (P2P_PER_CHANNEL_NET_BW); this counts
-// for NICs above 50 GB/s. Groups of 8 peers of a domain share these channels (src/include/channel.h,
-// ncclP2pChannelBaseForRound). A channel moves 18.3 GB/s (NVIDIA/nccl issue 1272: GH200, NCCL 2.20.5, one
-// channel; with several the line rate). So an all-to-all over two domains and a message take at least their
-// bytes between domains / (2 · 18.3 GB/s) with NICs of up to 50 GB/s. Messages above 16 KiB have the
-// latencies of Simple (P2P_LL_THRESHOLD of src/enqueue.cc). This holds where Network::channel_gbps is set,
-// and not for kernels that replace NCCL's exchanges (DeepEP).
+// 4 channels). NCCL 2.29 plans a channel for each 14 GB/s of the NIC (P2P_PER_CHANNEL_NET_BW): NICs above 50
+// GB/s get these channels, which do not limit them. Groups of 8 peers of a domain share these channels
+// (src/include/channel.h, ncclP2pChannelBaseForRound). A channel moves 18.3 GB/s (NVIDIA/nccl issue 1272:
+// GH200, NCCL 2.20.5, one channel; with several the line rate). So an all-to-all over two domains and a
+// message take at least their bytes between domains / (2 · 18.3 GB/s) with NICs of up to 50 GB/s. Messages
+// above 16 KiB have the latencies of Simple (P2P_LL_THRESHOLD of src/enqueue.cc). This holds where
+// Network::channel_gbps is set, and not for kernels that replace NCCL's exchanges (DeepEP).
 //
 // Oversubscription: pods share the links above them. Rings and trees pass once per pod. Each gets min(1,
 // domains of the group in a pod / oversubscription) of its NICs' rate, because all groups of a pod send at
