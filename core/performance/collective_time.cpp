@@ -32,10 +32,18 @@ constexpr double kNvlsRate = 0.58;
 constexpr double kNvlsUs = 25, kSharpUs = 18, kNvlsTreeUs = 20.9;
 constexpr double kPeerUs = 0.2;  // per peer of an all-to-all: 2 to 8 ranks in the measured tables
 
+// NCCL's send/recv between nodes (the header names the sources).
+constexpr double kLargeMessage = 16384;         // bytes: longer messages use the protocol Simple
+constexpr double kMessageChannels = 16;         // of a communicator
+constexpr double kPeersOfChannel = 8;           // peers of a domain that share channels
+constexpr double kMessageChannelRate = 18.3e9;  // bytes per second of a channel
+constexpr double kOldNicGbps = 50, kPlannedChannelGbps = 14;  // of NICs, and planned for a channel
+
 struct Group {
   double n, g, domains, most_per_domain, pods, leaf_switches = 1;
   bool crosses_rails = false;
   TorusSides torus{};
+  double max_ctas = 0;
   bool crosses() const { return domains > 1; }
   double inner() const { return (domains - 1) / domains; }  // share of a buffer that other domains hold
 };
@@ -48,7 +56,8 @@ Group group_of(const GroupSpan& span) {
           static_cast<double>(span.pods),
           static_cast<double>(span.leaf_switches),
           span.crosses_rails,
-          span.torus};
+          span.torus,
+          static_cast<double>(span.max_ctas)};
 }
 
 // Hops and bytes of a rank under one algorithm.
@@ -56,11 +65,13 @@ struct Plan {
   // spine_hops: the part of net_hops through spine switches.
   double link_hops = 0, net_hops = 0, spine_hops = 0, fixed_us = 0;
   LinkLoad load;
-  double links = 1;                 // share of a device's scale-up links in use
-  bool tree = false;                // hops have the latencies of NCCL's trees
-  bool levels_in_sequence = false;  // the levels run one after the other instead of at once
-  bool by_protocol = true;          // false: one transfer at Simple's rate and LL's latencies
-  bool nvls = false;                // links run at the rate of reductions in the switch
+  double links = 1;                                // share of a device's scale-up links in use
+  bool tree = false;                               // hops have the latencies of NCCL's trees
+  bool levels_in_sequence = false;                 // the levels run one after the other instead of at once
+  bool by_protocol = true;                         // false: one transfer at Simple's rate and LL's latencies
+  bool nvls = false;                               // links run at the rate of reductions in the switch
+  bool simple = false;                             // one transfer with the latencies of Simple
+  double message_bytes = 0, message_channels = 1;  // sent to other domains on NCCL's channels of messages
 };
 
 double log2_up(double n) { return std::ceil(std::log2(n)); }
@@ -159,6 +170,20 @@ Plan ring_plan(const Network& net, Kind kind, double bytes, const Group& group) 
   return plan;
 }
 
+// Sends of NCCL to other domains: `sent` bytes in all, `message` bytes to each peer. The peers of a domain
+// share channels, and a communicator with many ranks has only one channel per peer.
+void add_message_channels(const Network& net, double sent, double message, const Group& group, Plan& plan) {
+  const bool planned = net.nic_gbps > kOldNicGbps;  // for each peer, as many channels as the NIC needs
+  const double needed = std::ceil(net.nic_gbps / kPlannedChannelGbps),
+               most = planned ? needed : kMessageChannels;
+  const double channels = group.max_ctas > 0 ? std::min(most, group.max_ctas) : most;
+  const double per_peer = planned ? needed : 2 * group.n > 4 * channels ? 1 : 2;
+  const double others = (group.domains - 1) * std::ceil(group.most_per_domain / kPeersOfChannel);
+  plan.message_bytes = sent;
+  plan.message_channels = std::min(channels, per_peer * others);
+  plan.simple = message > kLargeMessage;
+}
+
 Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, const Group& group) {
   Plan plan;
   const auto links_for = [&](LinkUse use, double ranks) {
@@ -230,6 +255,9 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       }
       (group.crosses() ? plan.net_hops : plan.link_hops) = times;
       plan.spine_hops = group.leaf_switches > 1 ? times : 0;
+      if (group.crosses() && !of.in_parts && net.channel_gbps > 0)
+        add_message_channels(net, plan.load.nic_bytes / oversubscription_factor,
+                             of.message ? bytes : bytes / n, group, plan);
       break;
     }
   }
@@ -248,7 +276,7 @@ using Latencies = std::array<double, kProtocols.size()>;
 Latencies latencies_of(const Network& net, const Plan& plan) {
   Latencies out;
   for (size_t i = 0; i < out.size(); ++i) {
-    const Protocol& p = kProtocols[plan.by_protocol ? i : 0];
+    const Protocol& p = kProtocols[plan.by_protocol ? i : plan.simple ? out.size() - 1 : 0];
     const double link = kNccl.scaleup_us * (plan.tree ? p.tree_link : p.ring_link) + net.hop.scaleup_us -
                         kNccl.scaleup_us;
     const double nic = kNccl.nic_us * (plan.tree ? p.tree_net : p.ring_net) +
@@ -263,7 +291,8 @@ double wire_seconds(const Plan& plan, const Rates& rates, const Protocol& protoc
   const bool part = plan.by_protocol;
   const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link * plan.links) /
                       (part ? protocol.link_rate : 1);
-  const double nic = plan.load.nic_bytes / rates.nic / (part ? protocol.net_rate : 1);
+  const double nic = std::max(plan.load.nic_bytes / rates.nic / (part ? protocol.net_rate : 1),
+                              plan.message_bytes / (plan.message_channels * kMessageChannelRate));
   return plan.levels_in_sequence ? link + nic : std::max(link, nic);
 }
 
@@ -503,6 +532,11 @@ CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind ki
 
 double collective_seconds(const Machine& machine, CollectiveKind kind, double bytes, const GroupSpan& span) {
   return collective_estimate(machine, kind, bytes, span).seconds;
+}
+
+Machine without_nccl_messages(Machine machine) {
+  machine.network.channel_gbps = 0;
+  return machine;
 }
 
 LinkShare& LinkShare::operator+=(const LinkShare& other) {

@@ -46,7 +46,17 @@
 //
 // CTAs: a channel of NCCL is one CTA, which moves Network::channel_gbps on a ring (perChMaxRingLL128Bws of
 // tuning.cc). With a limit of CTAs, a gather, reduction or broadcast takes at least the bytes that a rank
-// sends / (CTAs · channel_gbps). NCCL publishes no such rate for messages.
+// sends / (CTAs · channel_gbps).
+//
+// Messages between domains: NCCL sends to a peer on 2 channels, or on 1 if the communicator has more than
+// twice as many ranks as its 16 channels (NVIDIA/nccl 2.28.9, src/graph/paths.cc, ncclTopoGetNchannels: 2n >
+// 4 channels). NCCL 2.29 plans a channel for each 14 GB/s of the NIC (P2P_PER_CHANNEL_NET_BW): NICs above 50
+// GB/s get these channels, which do not limit them. Groups of 8 peers of a domain share these channels
+// (src/include/channel.h, ncclP2pChannelBaseForRound). A channel moves 18.3 GB/s (NVIDIA/nccl issue 1272:
+// GH200, NCCL 2.20.5, one channel; with several the line rate). So an all-to-all over two domains and a
+// message take at least their bytes between domains / (2 · 18.3 GB/s) with NICs of up to 50 GB/s. Messages
+// above 16 KiB have the latencies of Simple (P2P_LL_THRESHOLD of src/enqueue.cc). This holds where
+// Network::channel_gbps is set, and not for kernels that replace NCCL's exchanges (DeepEP).
 //
 // Oversubscription: pods share the links above them. Rings and trees pass once per pod. Each gets min(1,
 // domains of the group in a pod / oversubscription) of its NICs' rate, because all groups of a pod send at
@@ -79,6 +89,9 @@ CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind ki
 // The estimate by formulas only, without measurements.
 CollectiveEstimate collective_formula(const Network& network, CollectiveKind kind, double bytes,
                                       const GroupSpan& span);
+
+// The machine for messages that kernels other than NCCL's send.
+Machine without_nccl_messages(Machine machine);
 
 // The share of each level's rate that a collective takes while it runs alone, 0 to 1. Shares of concurrent
 // collectives add up, because they share links.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "design/expert_nodes.h"
@@ -33,7 +34,11 @@ class Timer {
         mesh_(mesh_of(report)),
         compiled_(compiled(report)),
         values_(compiled_->program.evaluate(report.stages.front().binding)),
-        position_(report.ring_position.value_or(0)) {}
+        position_(report.ring_position.value_or(0)) {
+    // DeepEP's kernels send without NCCL; so do those of inference engines.
+    if (report.design.parallel.dispatcher == Dispatcher::Flex || !machine.training)
+      exchange_machine_ = without_nccl_messages(machine);
+  }
 
   static double model_flops(const Report& report) {
     const Graph& graph = report.graph();
@@ -200,7 +205,8 @@ class Timer {
       }
       case OpRule::Exchange: {
         const CollectiveEstimate estimate = collective_estimate(
-            machine_, CollectiveKind::AllToAll, bytes(of.first), span(redistribution(op).group));
+            exchange_machine_ ? *exchange_machine_ : machine_, CollectiveKind::AllToAll, bytes(of.first),
+            span(redistribution(op).group));
         out = {estimate.seconds,
                0,
                estimate.seconds,
@@ -327,7 +333,8 @@ class Timer {
            1,
            hop.leaf_switches > 1 ? 2 : 1,
            hop.crosses_rails || (crosses && hop.per_domain > 1),
-           hop.torus};
+           hop.torus,
+           hop.max_ctas};
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved)
         message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
@@ -368,6 +375,7 @@ class Timer {
 
   const Report& report_;
   const Machine& machine_;
+  std::optional<Machine> exchange_machine_;  // of exchanges of experts, if it differs
   const DeviceMesh mesh_;
   std::shared_ptr<const CompiledGraph> compiled_;
   std::vector<Wide> values_;

@@ -5,6 +5,7 @@
 
 #include "graph/carried_tensors.h"
 #include "memory/segment_memories.h"
+#include "mesh/pipeline_layout.h"
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
 #include "pipeline/peak_candidates.h"
@@ -13,18 +14,6 @@
 namespace shardscape {
 
 namespace {
-
-// Mean share of the links, over the seconds of all parts of all layers of a stage.
-LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
-  LinkShare links;
-  double seconds = 0;
-  for (const LayerSeconds* instance : instances)
-    for (const PartSeconds& part : instance->parts) {
-      links += part.links;
-      seconds += part.seconds;
-    }
-  return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
-}
 
 // Vectors per token in a message of the stage to the next one.
 double sent_vectors(const Report& report, const StageReport& stage) {
@@ -63,7 +52,8 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
   const Boundary& boundary = table.boundary();
   struct Known {  // most messages have the same span
     GroupSpan span;
-    double vectors, carried, seconds;
+    double vectors, carried;
+    Message message;
   };
   std::vector<Known> known;
   const auto stages = static_cast<int64_t>(report.stages.size());
@@ -80,10 +70,12 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     });
     if (it == known.end()) {
       const double bytes = boundary.message_bytes * vectors + carried;
+      const CollectiveEstimate of = collective_estimate(machine, CollectiveKind::SendRecv, bytes, span);
+      const LinkShare share = link_share(machine, of);
       it = known.insert(
-          it, {span, vectors, carried, collective_seconds(machine, CollectiveKind::SendRecv, bytes, span)});
+          it, {span, vectors, carried, {of.seconds, {share.scaleup * of.seconds, share.nic * of.seconds}}});
     }
-    messages_.push_back(it->seconds);
+    messages_.push_back(it->message);
   }
   if (!boundary.gathered.empty())
     gather_seconds_ = costs_.collective(CollectiveKind::AllGather, boundary.stream_bytes, boundary.gathered);
@@ -111,13 +103,33 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     } else {
       of.sync = std::make_unique<SyncSimulator>(costs_, stage, microbatches, timeline);
       of.sync->plan(layout);
-      of.sync->set_links(mean_links(of.timed.seconds));
+      of.sync->set_links(mean_links(stage.stage, of.timed));
     }
     of.sync->begin();
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))
       of.stored.assign(layout.instances.size() * static_cast<size_t>(microbatches), kNoNode);
   }
+}
+
+// Mean share of the links while the layers of a stage run: of the collectives of the layers, and of the
+// messages that the stage sends for one microbatch on each of its chunks.
+LinkShare StepSimulator::mean_links(int stage, const TimedProgram& timed) const {
+  LinkShare links;
+  double seconds = 0;
+  for (const LayerSeconds* instance : timed.seconds)
+    for (const PartSeconds& part : instance->parts) {
+      links += part.links;
+      seconds += part.seconds;
+    }
+  const PipelineLayout places = pipeline_layout(report_.design.parallel);
+  for (int64_t chunk = 0; chunk < places.chunks && !messages_.empty(); ++chunk) {
+    const StagePlace at{stage, chunk};
+    for (const auto& to : {places.after(at), places.before(at)})
+      if (to && to->stage != stage && message(stage, static_cast<int>(to->stage)) > 0)
+        links += messages_[between(stage, static_cast<int>(to->stage))].busy;
+  }
+  return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
 NodeId StepSimulator::compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) {

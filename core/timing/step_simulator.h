@@ -32,7 +32,7 @@ class StepSimulator final : public ScheduleWork {
   double message(int from, int to) const override {
     // No gradient returns to a frozen tower.
     if (from == 1 && to == 0 && structure().vision_stage && structure().frozen_tower) return 0;
-    return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))];
+    return messages_[between(from, to)].seconds;
   }
   void finish();  // call after all actions
 
@@ -95,6 +95,16 @@ class StepSimulator final : public ScheduleWork {
     int number;
     const Action& action;
   };
+  // A message between two stages. busy: its share of the links of the sender, times its seconds.
+  struct Message {
+    double seconds = 0;
+    LinkShare busy{};
+  };
+  // Index into messages_.
+  static size_t between(int from, int to) {
+    return static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to));
+  }
+  LinkShare mean_links(int stage, const TimedProgram& timed) const;
   NodeId run_pass(At at, NodeId arrived, SpanKind kind);
   // run, store and load add a node that waits for after_. They return kNoNode if there is nothing to copy.
   NodeId run(At at, const Event& event, SpanKind kind);
@@ -119,9 +129,8 @@ class StepSimulator final : public ScheduleWork {
   Timeline& timeline_;
   std::map<int, TimedProgram> programs_;  // by StageReport::representative
   std::vector<Stage> stages_;
-  // Seconds of messages between each stage and the next one; last entry: between the last stage and the
-  // first.
-  std::vector<double> messages_;
+  // Between each stage and the next one; last entry: between the last stage and the first.
+  std::vector<Message> messages_;
   std::map<std::pair<const PartSeconds*, OverlapSlowdown>, PartSeconds> slowed_;
   std::vector<LayerNode>* recorded_layers_ = nullptr;
   std::vector<NodeId> waits_;  // dependencies recorded in a dry run

@@ -87,11 +87,16 @@ void map_finetune(const MeasuredJson& set, MeasuredSet& out);    // torchtune's 
 void map_nanotron(const MeasuredJson& set, MeasuredSet& out);    // layouts of the Ultra-Scale Playbook
 void map_bigscience(const MeasuredJson& set, MeasuredSet& out);  // Megatron-DeepSpeed before BLOOM
 void map_internevo(const MeasuredJson& set, MeasuredSet& out);
-void map_gaudi(const MeasuredJson& set, MeasuredSet& out);     // Optimum Habana's tests
-void map_trainium(const MeasuredJson& set, MeasuredSet& out);  // AWS Neuron's tables for Trainium 1
-void map_ascend(const MeasuredJson& set, MeasuredSet& out);    // MindSpeed-LLM's table
-void map_primus(const MeasuredJson& set, MeasuredSet& out);    // AMD Primus
-void map_maxtext(const MeasuredJson& set, MeasuredSet& out);   // MaxText on TPUs
+void map_gaudi(const MeasuredJson& set, MeasuredSet& out);        // Optimum Habana's tests
+void map_trainium(const MeasuredJson& set, MeasuredSet& out);     // AWS Neuron's tables for Trainium 1
+void map_ascend(const MeasuredJson& set, MeasuredSet& out);       // MindSpeed-LLM's table
+void map_primus(const MeasuredJson& set, MeasuredSet& out);       // AMD Primus
+void map_maxtext(const MeasuredJson& set, MeasuredSet& out);      // MaxText on TPUs
+void map_narayanan(const MeasuredJson& set, MeasuredSet& out);    // Megatron-LM's paper of 2021
+void map_zero_bubble(const MeasuredJson& set, MeasuredSet& out);  // table 4 of Qi et al.
+void map_stage_paper(const MeasuredJson& set, MeasuredSet& out);  // memory of STAGE's table V
+void map_fsdp_posts(const MeasuredJson& set, MeasuredSet& out);   // FSDP and ZeRO in README files
+void map_nccl(const MeasuredJson& set, MeasuredSet& out);         // times of collectives
 // Serving points
 void map_aiconfigurator(const MeasuredJson& set, MeasuredSet& out);
 void map_inferencex(const MeasuredJson& set, MeasuredSet& out);

@@ -170,8 +170,9 @@ void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out) {
     layout(m);
     overlaps(m);
     precision(m, accelerator);
-    const auto graphs = row.find("cuda_graph");  // false or a text
-    if (graphs != row.end() && *graphs == "per layer") m.set("cuda_graphs", "layer");
+    // A text, or whether whole layers are graphs (the default scope of NeMo's enable_cuda_graph).
+    const auto graphs = row.find("cuda_graph");
+    if (graphs != row.end() && (*graphs == "per layer" || *graphs == true)) m.set("cuda_graphs", "layer");
     m.set("clip_grad_norm", "true");
     m.set("accelerator", accelerator);
     m.set("profile", profile_of_round(m.text("round")));

@@ -16,7 +16,7 @@ namespace shardscape {
 namespace {
 
 struct Format {
-  const char* rows;                 // key of the list of rows
+  const char* rows;                 // key of the list of rows, or of the list of names of their columns
   std::vector<const char*> fields;  // fields of a row that identify the format
   void (*map)(const MeasuredJson&, MeasuredSet&);
 };
@@ -56,6 +56,11 @@ const std::vector<Format>& formats() {
       {"rows", {"scenario", "target_qps", "performance_sample_count"}, map_mlperf},
       {"rows", {"command", "sub_label", "max_concurrency", "output_throughput"}, map_gpustack},
       {"rows", {"prefill_ms", "decode_step_ms"}, map_splitwise},
+      {"table1", {"params_b", "heads", "pct_peak"}, map_narayanan},
+      {"measured_table4", {"samples_per_gpu_s", "schedule"}, map_zero_bubble},
+      {"peak_memory", {"parallel", "measured_GB"}, map_stage_paper},
+      {"rows", {"source_path", "fsdp", "tokens_per_s_per_gpu"}, map_fsdp_posts},
+      {"columns", {"system", "op", "num_gpus", "latency_us"}, map_nccl},
       {"rows", {"phase", "batch_per_gpu", "tok_s_per_gpu", "mtp"}, map_wide_experts},
   };
   return list;
@@ -245,7 +250,7 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
     if (rows == set.end() || !rows->is_array()) continue;
     const auto has = [&](const char* field) {
       return std::any_of(rows->begin(), rows->end(),
-                         [&](const MeasuredJson& row) { return row.contains(field); });
+                         [&](const MeasuredJson& row) { return row == field || row.contains(field); });
     };
     if (!std::all_of(format.fields.begin(), format.fields.end(), has)) continue;
     format.map(set, out);

@@ -10,6 +10,7 @@
 
 #include "base/problem.h"
 #include "design/design.h"
+#include "validation/measured_collectives.h"
 #include "validation/measured_serving.h"
 
 namespace shardscape {
@@ -40,6 +41,7 @@ struct MeasuredSet {
   std::string name, source;
   std::string folder;  // of the file
   std::vector<MeasuredRow> rows;
+  std::vector<MeasuredCollective> collectives{};
 };
 
 // A Problem if the file is unreadable or the format of its rows is unknown.

@@ -306,6 +306,7 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
   for (ValidatedMetric& metric : served_metrics(set, predictions_of_services))
     if (metric.any) out.metrics.push_back(std::move(metric));
   out.verdicts = served_verdicts(set, predictions_of_services);
+  out.collectives = collective_errors(set.collectives);
   return out;
 }
 

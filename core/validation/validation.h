@@ -98,6 +98,7 @@ struct Validation {
   std::vector<ValidatedMetric> metrics;         // only kinds of figures that occur in the set
   std::vector<ValidatedVerdict> verdicts = {};  // of the mapped rows with a service level
   RunCheck runs = {};                           // without rows if the set does not list failed runs
+  std::vector<CollectiveErrors> collectives = {};
   size_t right_verdicts() const;
 };
 

@@ -150,6 +150,37 @@ std::string bands_text(const Validation& v, const ValidatedMetric& metric) {
   return of.rows() == 0 ? "" : coverage_text(of) + "\n";
 }
 
+std::string size_text(int decade) {
+  if (decade < 0) return "all sizes";
+  return "10^" + std::to_string(decade) + " to 10^" + std::to_string(decade + 1) + " bytes";
+}
+
+// Errors of measured collectives: a line per kind, and one per decade of sizes.
+std::string collectives_text(const std::vector<CollectiveErrors>& errors) {
+  if (errors.empty()) return {};
+  std::string out = "\n" + padded("collectives, mean absolute error", kNameWidth, false) +
+                    padded("rows", 12, true) + padded("with tables", 14, true) +
+                    padded("formulas", 12, true) + "\n";
+  for (const CollectiveErrors& of : errors) {
+    const std::string kind(collective_kind_name(of.kind));
+    out += padded((of.decade < 0 ? "" : "  ") + kind + ", " + size_text(of.decade), kNameWidth, false) +
+           padded(std::to_string(of.rows), 12, true) + padded(fixed(of.model, 2) + " %", 14, true) +
+           padded(fixed(of.formulas, 2) + " %", 12, true) + "\n";
+  }
+  return out;
+}
+
+Json collectives_json(const std::vector<CollectiveErrors>& errors) {
+  Json out = Json::array();
+  for (const CollectiveErrors& of : errors)
+    out.push_back({{"op", collective_kind_name(of.kind)},
+                   {"bytes", of.decade < 0 ? Json() : Json(std::pow(10.0, of.decade))},
+                   {"rows", of.rows},
+                   {"mean_abs_error_percent", of.model},
+                   {"mean_abs_error_percent_of_formulas", of.formulas}});
+  return out;
+}
+
 // A line per row, or of serving points a line per reason.
 std::string unmapped_text(const ValidatedMetric& metric) {
   std::string out;
@@ -225,7 +256,7 @@ std::string validation_text(const Validation& v) {
       out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
     out += "\n" + cells_text(metric) + decisions_text(metric) + bands_text(v, metric) + unmapped_text(metric);
   }
-  return out + verdicts_text(v) + runs_text(v.runs);
+  return out + collectives_text(v.collectives) + verdicts_text(v) + runs_text(v.runs);
 }
 
 namespace {
@@ -305,6 +336,7 @@ std::string validation_json(const Validation& v) {
     }
     add_orders(entry, metric);
   }
+  if (!v.collectives.empty()) out["collectives"] = collectives_json(v.collectives);
   if (!v.verdicts.empty()) out["verdicts"] = verdicts_json(v);
   if (!v.runs.rows.empty() || !v.runs.unmapped.empty()) out["runs"] = runs_json(v.runs);
   return out.dump(2) + "\n";

@@ -13,7 +13,7 @@ struct Port {
 };
 
 Port port_of(const Design& design) {
-  const Machine machine = machine_of(design);
+  const Machine machine = without_nccl_messages(machine_of(design));  // RDMA by NIXL or Mooncake
   const Network& network = machine.network;
   const GroupSpan span = span_of({0, std::max(network.domain, network.node)}, network);
   const auto seconds = [&](double bytes) {

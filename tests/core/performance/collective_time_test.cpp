@@ -523,12 +523,13 @@ void CollectiveTimeTest::links_are_shared() {
   QCOMPARE(across.load.scaleup_bytes, 0.0);
   const LinkShare a = link_share(machine, inside), b = link_share(machine, across),
                   c = link_share(machine, message), d = link_share(machine, tiny);
-  QVERIFY(a.scaleup > 0.9 && a.nic == 0 && b.nic > 0.9 && b.scaleup == 0 && c.nic > 0.9 && d.nic < 0.01);
+  QVERIFY(a.scaleup > 0.9 && a.nic == 0 && b.nic > 0.9 && b.scaleup == 0 && d.nic < 0.01);
+  QVERIFY(std::abs(c.nic - 2 * 18.3 / (0.94 * 50)) < 0.01);  // two channels of messages
   LinkShare all = a;
   all += b;
   QCOMPARE(slowdown(a, all), 1.0);  // on links of their own
   all += c;
-  QVERIFY(slowdown(b, all) > 1.8 && slowdown(b, all) <= 2 && slowdown(a, all) == 1);
+  QVERIFY(slowdown(b, all) > 1.7 && slowdown(b, all) <= 2 && slowdown(a, all) == 1);
   LinkShare light = b;
   light += d;
   QVERIFY(slowdown(b, light) < 1.02);

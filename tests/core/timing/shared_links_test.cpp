@@ -1,5 +1,5 @@
 // Collectives of one rank that run at the same time share its links: gradient sync with the collectives of
-// layers.
+// layers, and with the messages between stages.
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
@@ -27,12 +27,16 @@ double reduction_seconds(Design d, bool overlap) {
   return seconds;
 }
 
-Design layout(int tp, int dp, const char* order) {
-  Design d = preset_design("llama3-8b", tp, 1, dp);
+Design layout(int tp, int pp, int dp, const char* order) {
+  Design d = preset_design("llama3-8b", tp, pp, dp);
   d.workload.batch = 8 * dp;
   d.parallel.sync = SyncStrategy::DdpFlat;
   d.parallel.ddp_bucket_size = int64_t{1} << 34;  // all gradients in one bucket
   if (set_knob(d, *find_knob("rank_order"), order)) qFatal("rank order");
+  if (pp > 1) {  // few layers and slow NICs: messages fill a large part of the links
+    d.model.layers = pp;
+    if (set_knob(d, *find_knob("nic_bandwidth"), "100")) qFatal("NIC");
+  }
   return d;
 }
 
@@ -43,20 +47,24 @@ class SharedLinksTest : public QObject {
  private Q_SLOTS:
   void overlappedReductionsShareLinks_data() {
     QTest::addColumn<int>("tp");
+    QTest::addColumn<int>("pp");
     QTest::addColumn<int>("dp");
     QTest::addColumn<QString>("order");
     QTest::addColumn<bool>("shared");
-    QTest::newRow("tp inside nodes, dp over NICs") << 8 << 4 << "tp-cp-dp-pp" << false;
-    QTest::newRow("tp and dp inside a node") << 4 << 2 << "tp-cp-dp-pp" << true;
-    QTest::newRow("tp and dp over NICs") << 16 << 16 << "dp-tp-cp-pp" << true;
-    QTest::newRow("nothing else") << 1 << 16 << "tp-cp-dp-pp" << false;
+    QTest::newRow("tp inside nodes, dp over NICs") << 8 << 1 << 4 << "tp-cp-dp-pp" << false;
+    QTest::newRow("tp and dp inside a node") << 4 << 1 << 2 << "tp-cp-dp-pp" << true;
+    QTest::newRow("tp and dp over NICs") << 16 << 1 << 16 << "dp-tp-cp-pp" << true;
+    QTest::newRow("nothing else") << 1 << 1 << 16 << "tp-cp-dp-pp" << false;
+    QTest::newRow("pp and dp over NICs") << 1 << 2 << 16 << "tp-cp-dp-pp" << true;
+    QTest::newRow("pp inside a node, dp over NICs") << 1 << 2 << 16 << "pp-tp-cp-dp" << false;
   }
   void overlappedReductionsShareLinks() {
     QFETCH(int, tp);
+    QFETCH(int, pp);
     QFETCH(int, dp);
     QFETCH(QString, order);
     QFETCH(bool, shared);
-    const Design d = layout(tp, dp, order.toUtf8().constData());
+    const Design d = layout(tp, pp, dp, order.toUtf8().constData());
     const double alone = reduction_seconds(d, false), overlapped = reduction_seconds(d, true);
     QVERIFY(alone > 0);
     if (shared)

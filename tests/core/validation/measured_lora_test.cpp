@@ -60,6 +60,7 @@ class MeasuredLoraTest : public QObject {
         "tp_comm_overlap_rs_dgrad=false");
     row("some layers again", mlperf(R"("gpu": "mi300x", "recompute": "full block 21 layers")"),
         "recompute=full recompute_method=block recompute_num_layers=21 activation_cache=fp8-inputs");
+    row("graphs of layers", mlperf(R"("gpu": "b200", "cuda_graph": true)"), "cuda_graphs=layer");
     row("DeepSpeed", mlperf(R"("gpu": "h100_sxm", "zero_stage": 3, "precision": "bf16")"),
         "sync=zero-3 lora_packed=false lora_dropout=true profile=transformers-flash");
     row("litgpt", litgpt(R"("quantization": "bnb.nf4-dq")"),
