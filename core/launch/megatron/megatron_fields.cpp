@@ -160,7 +160,8 @@ int64_t MegatronFields::number(const std::string& argument, int64_t otherwise) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(found->data(), found->data() + found->size(), value);
   if (error == std::errc() && end == found->data() + found->size()) return value;
-  unmapped(argument, "\"" + *found + "\" is not a whole number");
+  unmapped(argument, *found == "true" ? "the argument has no value: a variable of the script is empty"
+                                      : "\"" + *found + "\" is not a whole number");
   return otherwise;
 }
 

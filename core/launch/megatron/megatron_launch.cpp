@@ -148,7 +148,8 @@ std::optional<Given> find_command(const LaunchRequest& request, LaunchImport& ou
 }  // namespace
 
 bool is_megatron_launch(std::string_view text) {
-  return has_dump(text) || text.find("--num-layers") != std::string_view::npos;
+  return has_dump(text) || text.find("--num-layers") != std::string_view::npos ||
+         text.find("--tensor-model-parallel-size") != std::string_view::npos;
 }
 
 void read_megatron_launch(const LaunchRequest& request, LaunchImport& out) {

@@ -307,9 +307,20 @@ class Interpreter {
       return call(function->second, std::move(words));
     } else if (!is_declaration(name) && name != "false" &&
                std::find(std::begin(kSilent), std::end(kSilent), name) == std::end(kSilent)) {
+      const std::string inner = shell_text(words);
       out_.commands.push_back({std::move(words), line});
+      if (!inner.empty()) return nested(inner, line);
     }
     return Flow::Next;
+  }
+
+  // "srun ... bash -c TEXT": the text; empty: none.
+  static std::string shell_text(const std::vector<std::string>& words) {
+    for (size_t i = 0; i + 2 < words.size(); ++i)
+      if ((words[i] == "bash" || words[i] == "sh" || words[i] == "/bin/bash") &&
+          words[i + 1].starts_with('-') && words[i + 1].ends_with('c'))
+        return words[i + 2];
+    return {};
   }
 
   Flow shift(const std::vector<std::string>& words) {
@@ -324,7 +335,7 @@ class Interpreter {
   Flow nested(const std::string& text, int line) {
     auto parsed = parse_shell(text);
     if (const auto* problem = std::get_if<Problem>(&parsed)) {
-      note("eval of \"" + shortened(text) + "\" is not read: " + problem->what);
+      note("the text \"" + shortened(text) + "\" is not read: " + problem->what);
       return Flow::Next;
     }
     for (ShellNode& node : std::get<ShellList>(parsed)) node.line = line;

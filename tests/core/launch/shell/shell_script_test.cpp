@@ -67,6 +67,8 @@ class ShellScriptTest : public QObject {
     row("and, or", "true && run a || run b; false && run c || run d", "run|a;run|d");
     row("function", "f() { run $1 \"$@\"; }\nf x 'y z'", "run|x|x|y z");
     row("eval", "C=\"run a\"; eval $C b", "run|a|b");
+    row("shell in a command", "T=2; srun -N 4 bash -c \"torchrun a.py --tp $T\"",
+        "srun|-N|4|bash|-c|torchrun a.py --tp 2;torchrun|a.py|--tp|2");
     row("environment of one command", "A=1 run b", "run|b");
     row("known substitutions",
         "run $(dirname a/b/c.sh) `basename a/b` $(echo x y) $(cd a && pwd) $(expr 2 \\* 3)",
