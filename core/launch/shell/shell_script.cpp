@@ -243,7 +243,10 @@ class Interpreter {
     }
     if (!node.document.empty() && !node.output.text.empty())
       out_.files[expander().text(node.output.text)] = expander().document(node.document);
-    return words.empty() ? Flow::Next : run_command(std::move(words), node.line);
+    if (words.empty()) return Flow::Next;
+    const bool shell = words[0] == "sbatch" || words[0] == "bash" || words[0] == "sh";
+    if (shell && !node.document.empty()) return nested(expander().document(node.document), node.line);
+    return run_command(std::move(words), node.line);
   }
 
   static bool is_declaration(const std::string& word) {
@@ -316,10 +319,11 @@ class Interpreter {
 
   // "srun ... bash -c TEXT": the text; empty: none.
   static std::string shell_text(const std::vector<std::string>& words) {
-    for (size_t i = 0; i + 2 < words.size(); ++i)
-      if ((words[i] == "bash" || words[i] == "sh" || words[i] == "/bin/bash") &&
-          words[i + 1].starts_with('-') && words[i + 1].ends_with('c'))
-        return words[i + 2];
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] != "bash" && words[i] != "sh" && words[i] != "/bin/bash") continue;
+      for (size_t option = i + 1; option + 1 < words.size() && words[option].starts_with('-'); ++option)
+        if (words[option].ends_with('c')) return words[option + 1];
+    }
     return {};
   }
 

@@ -67,8 +67,8 @@ class ShellScriptTest : public QObject {
     row("and, or", "true && run a || run b; false && run c || run d", "run|a;run|d");
     row("function", "f() { run $1 \"$@\"; }\nf x 'y z'", "run|x|x|y z");
     row("eval", "C=\"run a\"; eval $C b", "run|a|b");
-    row("shell in a command", "T=2; srun -N 4 bash -c \"torchrun a.py --tp $T\"",
-        "srun|-N|4|bash|-c|torchrun a.py --tp 2;torchrun|a.py|--tp|2");
+    row("shell in a command", "T=2; srun -N 4 bash -x -c \"torchrun a.py --tp $T\"",
+        "srun|-N|4|bash|-x|-c|torchrun a.py --tp 2;torchrun|a.py|--tp|2");
     row("environment of one command", "A=1 run b", "run|b");
     row("known substitutions",
         "run $(dirname a/b/c.sh) `basename a/b` $(echo x y) $(cd a && pwd) $(expr 2 \\* 3)",
@@ -106,6 +106,10 @@ class ShellScriptTest : public QObject {
     const ShellScript script = read("M=2\ncat <<EOF > ds.json\n{\"stage\": $M}\nEOF\nrun ds.json");
     QCOMPARE(script.files.at("ds.json"), std::string("{\"stage\": 2}\n"));
     QCOMPARE(shown(script), QString("cat;run|ds.json"));
+  }
+
+  void a_here_document_of_a_shell_runs() {
+    QCOMPARE(shown(read("N=3\nsbatch <<EOF\n#SBATCH --nodes=2\nrun a $N\nEOF\n")), QString("run|a|3"));
   }
 
   void lines_and_notes() {
