@@ -6,11 +6,13 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "app/cli/launch_preview.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "launch/launch_import.h"
 #include "model/huggingface/hf_files.h"
 #include "symbolic/json_value.h"
 
@@ -109,13 +111,20 @@ int run(const Arguments& arguments) {
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
+  const std::string* as = arguments.value("--as");
+  auto text = read_text(path);
+  if (const auto* problem = std::get_if<Problem>(&text)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  if (as ? is_launch_framework(*as) : looks_like_launch(std::get<std::string>(text)))
+    return import_launch_file(arguments, path, std::move(std::get<std::string>(text)));
   const auto files = read_hf_files(path);
   if (const auto* problem = std::get_if<Problem>(&files)) {
     print_problem(*problem);
     return kFileError;
   }
   const bool json = arguments.has("--json");
-  const std::string* as = arguments.value("--as");
   const ImportResult import = import_hf_files(std::get<HfFiles>(files), as ? *as : "");
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
@@ -133,27 +142,38 @@ int run(const Arguments& arguments) {
 Command import_command() {
   std::string types;
   for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
-  return {
+  Command out{
       "import",
-      "show how a Hugging Face config.json becomes a model",
-      "FILE [--as TYPE] [--all-fields] [-o DESIGN] [--json]",
-      "Lists the fields that define the model, the assumed values that the file does not have, and the "
+      "show how a config.json or a launch file becomes a design",
+      "FILE [--as TYPE] [--gpus N] [--all-fields] [-o DESIGN] [--json]",
+      "A Hugging Face config.json gives a model: lists the fields that define the model, the assumed values "
+      "that the file does not have, and the "
       "unknown fields, which may change the model. Counts the fields that do not change the architecture. "
       "Known model types: " +
-          types + ". Every command with the flag --model also has --hf-config FILE.",
+          types +
+          ". Every command with the flag --model also has --hf-config FILE. A launch file gives a whole "
+          "design (" +
+          launch_framework_ids() +
+          "): lists every field as taken, derived, assumed, without effect, without a setting or not "
+          "understood. Scripts are read, not run.",
       {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
-       "shardscape-cli import new.json --as llama", "shardscape-cli report --hf-config config.json --tp 2"},
+       "shardscape-cli import new.json --as llama",
+       "shardscape-cli import pretrain.sh --gpus 64 -o my.shardscape.json",
+       "shardscape-cli report --hf-config config.json --tp 2"},
       {{"--as", 0, FlagKind::Value, "TYPE",
         "Read the file as this known model type, whatever type the file has. Settings without blocks are "
-        "listed as differences, and the model is without them.",
+        "listed as differences, and the model is without them. For a launch file: its framework.",
         ""},
        {"--all-fields", 0, FlagKind::Switch, "",
         "Also list the fields that do not change the architecture, each with the reason.", ""},
        {"--output", 'o', FlagKind::Value, "DESIGN",
-        "Write a design with this model on one rank to this file.", ""},
+        "Write the design to this file. A config.json gives a design with its model on one rank.", ""},
        json_flag()},
       1,
       run};
+  const std::vector<Flag> launch = launch_flags();
+  out.flags.insert(out.flags.end() - 1, launch.begin(), launch.end());
+  return out;
 }
 
 }  // namespace shardscape

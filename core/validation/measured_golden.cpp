@@ -1,6 +1,6 @@
 // Functional tests of Megatron-LM (tests/functional_tests/test_cases): launch arguments, and the peak of
 // allocated bytes of the last rank, which writes TensorBoard's values.
-#include "design/launch/megatron_arguments.h"
+#include "launch/megatron/megatron_arguments.h"
 #include "validation/measured_mapping.h"
 
 namespace shardscape {

@@ -155,6 +155,44 @@ class ImportTest : public QObject {
     QVERIFY2(wrong.err.contains("accepted: one of"), qPrintable(wrong.err));
   }
 
+  // A launch script: fields, the design, and what only a person knows.
+  void launch_script() {
+    QTemporaryDir folder;
+    QFile common(folder.filePath("common.sh"));
+    QVERIFY(common.open(QIODevice::WriteOnly));
+    common.write("HIDDEN=1024\n");
+    common.close();
+    QFile script(folder.filePath("run.sh"));
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write(
+        "source $(dirname $0)/common.sh\nTP=$1\n"
+        "srun python pretrain_gpt.py --num-layers 24 --hidden-size $HIDDEN --num-attention-heads 16 "
+        "--seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 2 --hidden-dropout 0 "
+        "--attention-dropout 0 --tensor-model-parallel-size $TP --bf16 --lr 1e-4 --frobnicate $COUNT\n");
+    script.close();
+    const CliRun asked = run_cli({"import", script.fileName()});
+    QCOMPARE(asked.exit_code, 1);
+    QVERIFY2(asked.err.contains("how many GPUs") || asked.err.contains("--gpus N"), qPrintable(asked.err));
+    const QString design = folder.filePath("out.shardscape.json");
+    const QStringList words{"import", script.fileName(), "--gpus",  "16", "--script-arguments",
+                            "2",      "--variable",      "COUNT=3", "-o", design};
+    const CliRun run = run_cli(words);
+    QCOMPARE(run.exit_code, 0);
+    for (const char* said : {"Megatron-LM on 16 GPUs (given)", "Without a setting", "--frobnicate", "Assumed",
+                             "(--all-fields lists them)"})
+      QVERIFY2(run.out.contains(said), said);
+    const CliRun report = run_cli({"report", "--design", design, "--json"});
+    QCOMPARE(report.json()["design"]["parallel"]["dp"].toInt(), 8);
+    QCOMPARE(report.json()["design"]["model"]["hidden"].toInt(), 1024);
+    const QJsonObject out = run_cli(words + QStringList{"--json"}).json();
+    QCOMPARE(out["framework"].toString(), "megatron-lm");
+    QCOMPARE(out["gpus"]["value"].toInt(), 16);
+    QCOMPARE(out["no_counterpart"][0]["line"].toInt(), 3);
+    const CliRun wrong = run_cli({"import", script.fileName(), "--gpus", "many"});
+    QCOMPARE(wrong.exit_code, 2);
+    QVERIFY2(wrong.err.contains("--gpus"), qPrintable(wrong.err));
+  }
+
   void json_holds_the_problems() {
     const CliRun run = run_cli({"import", file("olmoe-1b-7b"), "--json"});
     QCOMPARE(run.exit_code, 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "design/design.h"
+#include "launch/launch_field.h"
 
 namespace shardscape {
 
@@ -23,6 +24,7 @@ struct UnmappedArgument {
 struct LaunchDesign {
   Design design;
   std::vector<UnmappedArgument> unmapped;  // the design then is not the one of the launch
+  std::vector<LaunchField> fields;         // every argument, and every default and rule that set a knob
 };
 
 // gpus: all ranks (torchrun, srun); data parallelism follows from it (arguments.py, data_parallel_size =

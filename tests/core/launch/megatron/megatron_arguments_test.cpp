@@ -2,7 +2,7 @@
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
-#include "design/launch/megatron_arguments.h"
+#include "launch/megatron/megatron_arguments.h"
 #include "design/validate/validate.h"
 
 using namespace shardscape;

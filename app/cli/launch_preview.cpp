@@ -1,0 +1,190 @@
+#include "app/cli/launch_preview.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
+#include "app/cli/text.h"
+#include "base/data_dir.h"
+#include "base/units.h"
+#include "design/document.h"
+#include "launch/launch_import.h"
+#include "plan/report.h"
+
+namespace shardscape {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Section {
+  LaunchUse use;
+  const char *key, *heading;
+};
+
+constexpr Section kSections[] = {
+    {LaunchUse::NotUnderstood, "not_understood", "Not understood"},
+    {LaunchUse::NoCounterpart, "no_counterpart", "Without a setting (the design differs from the launch)"},
+    {LaunchUse::Taken, "taken", "Taken"},
+    {LaunchUse::Derived, "derived", "Derived by the framework's rules"},
+    {LaunchUse::Assumed, "assumed", "Assumed: defaults of the framework"},
+    {LaunchUse::NoEffect, "no_effect", "Without effect on memory and time"}};
+
+std::string note_of(const LaunchField& field) {
+  std::string out;
+  for (const std::string& knob : field.knobs) out += (out.empty() ? "" : ", ") + knob;
+  if (!field.note.empty()) out += (out.empty() ? "" : ": ") + field.note;
+  if (!field.source.empty()) out += " (" + field.source + ")";
+  return out;
+}
+
+std::string preview_text(const LaunchImport& import, bool all_fields) {
+  const auto framework = std::find_if(launch_frameworks().begin(), launch_frameworks().end(),
+                                      [&](const LaunchFramework& one) { return one.id == import.framework; });
+  std::string out = std::string(framework->label) + " on " + grouped(*import.gpus) + " GPUs (" +
+                    import.gpus_from + ")\n";
+  for (const Section& section : kSections) {
+    std::vector<std::vector<std::string>> rows;
+    for (const LaunchField& field : import.fields)
+      if (field.use == section.use)
+        rows.push_back({field.line > 0 ? "  line " + std::to_string(field.line) : "  ", field.name,
+                        field.value, note_of(field)});
+    if (rows.empty()) continue;
+    if (section.use == LaunchUse::NoEffect && !all_fields) {
+      out += "\n" + std::to_string(rows.size()) + (rows.size() == 1 ? " field has" : " fields have") +
+             " no effect on memory and time (--all-fields lists them).\n";
+      continue;
+    }
+    out += "\n" + std::string(section.heading) + ":\n" +
+           text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left});
+  }
+  if (!import.notes.empty()) out += "\nNot followed in the script:\n";
+  for (const ShellNote& note : import.notes)
+    out += "  line " + std::to_string(note.line) + ": " + note.text + "\n";
+  return out;
+}
+
+Json preview_json(const LaunchImport& import, const Report* report) {
+  Json out{{"valid", import.ok() && report && report->valid()}, {"framework", import.framework}};
+  if (import.gpus) out["gpus"] = {{"value", *import.gpus}, {"from", import.gpus_from}};
+  if (import.ok()) out["design"] = Json::parse(to_json(import.design));
+  for (const Section& section : kSections) {
+    Json& list = out[section.key] = Json::array();
+    for (const LaunchField& field : import.fields)
+      if (field.use == section.use)
+        list.push_back({{"name", field.name},
+                        {"value", field.value},
+                        {"knobs", field.knobs},
+                        {"note", field.note},
+                        {"source", field.source},
+                        {"line", field.line}});
+  }
+  Json& notes = out["notes"] = Json::array();
+  for (const ShellNote& note : import.notes) notes.push_back({{"line", note.line}, {"text", note.text}});
+  Json& problems = out["problems"] = Json::array();
+  for (const Problem& p : import.ok() && report ? report->problems : import.problems)
+    problems.push_back(
+        {{"code", code_text(p.code)}, {"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+  return out;
+}
+
+// Sourced files lie in the folder of the script or below.
+std::function<std::optional<std::string>(const std::string&)> sources_beside(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return [folder](const std::string& name) -> std::optional<std::string> {
+    std::error_code ignored;
+    const fs::path root = fs::weakly_canonical(folder.empty() ? "." : folder, ignored);
+    const fs::path file = fs::weakly_canonical(root / name, ignored);
+    const auto [end, rest] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
+    if (end != root.end() || !fs::is_regular_file(file, ignored)) return std::nullopt;
+    auto text = read_text(file);
+    const auto* found = std::get_if<std::string>(&text);
+    return found ? std::optional<std::string>(*found) : std::nullopt;
+  };
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& request) {
+  if (const std::string* as = arguments.value("--as")) request.framework = *as;
+  if (const std::string* gpus = arguments.value("--gpus")) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(gpus->data(), gpus->data() + gpus->size(), value);
+    if (error != std::errc() || end != gpus->data() + gpus->size() || value < 1)
+      return Problem{ProblemCode::FlagValueInvalid, "--gpus", "\"" + *gpus + "\" is no number of GPUs",
+                     "a whole number from 1"};
+    request.gpus = value;
+  }
+  if (const std::string* words = arguments.value("--script-arguments"))
+    request.shell.arguments = words_of(*words);
+  for (const std::string& variable : arguments.values("--variable")) {
+    const size_t sign = variable.find('=');
+    if (sign == std::string::npos || sign == 0)
+      return Problem{ProblemCode::FlagValueInvalid, "--variable", "\"" + variable + "\" has no \"=\"", "NAME=VALUE"};
+    request.shell.environment[variable.substr(0, sign)] = variable.substr(sign + 1);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string launch_framework_ids() {
+  std::string out;
+  for (const LaunchFramework& one : launch_frameworks())
+    out += (out.empty() ? "" : ", ") + std::string(one.id);
+  return out;
+}
+
+bool is_launch_framework(const std::string& id) {
+  return std::any_of(launch_frameworks().begin(), launch_frameworks().end(),
+                     [&](const LaunchFramework& one) { return one.id == id; });
+}
+
+std::vector<Flag> launch_flags() {
+  return {{"--gpus", 0, FlagKind::Value, "N",
+           "For a launch file: number of all GPUs. Needed where the file does not say it.", ""},
+          {"--script-arguments", 0, FlagKind::Value, "TEXT",
+           "For a launch script: the values of $1, $2 and so on, separated by spaces.", ""},
+          {"--variable", 0, FlagKind::Value, "NAME=VALUE",
+           "For a launch script: a variable of the environment. The flag can be repeated.", ""}};
+}
+
+int import_launch_file(const Arguments& arguments, const std::string& path, std::string text) {
+  LaunchRequest request;
+  request.text = std::move(text);
+  request.where = path;
+  request.shell.source = sources_beside(path);
+  if (const auto problem = read_flags(arguments, request)) {
+    print_problem(*problem);
+    return kWrongUsage;
+  }
+  const LaunchImport import = import_launch(request);
+  const auto report = import.ok() ? make_report(import.design) : nullptr;
+  const bool json = arguments.has("--json");
+  if (json) std::cout << preview_json(import, report.get()).dump(2) << "\n";
+  print_problems(import.ok() ? report->problems : import.problems);
+  if (!import.ok()) return kNegativeAnswer;
+  if (!json) std::cout << preview_text(import, arguments.has("--all-fields"));
+  if (const std::string* output = arguments.value("--output")) {
+    if (const auto problem = save_design(import.design, *output)) {
+      print_problem(*problem);
+      return kFileError;
+    }
+    std::cerr << "wrote the design to " << *output << "\n";
+  }
+  return report->valid() ? kDone : kNegativeAnswer;
+}
+
+}  // namespace shardscape

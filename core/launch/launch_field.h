@@ -1,0 +1,29 @@
+// What became of one field of a launch file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shardscape {
+
+enum class LaunchUse {
+  Taken,          // the file gives it, and a setting of the design holds it
+  Derived,        // computed by the framework's own rule
+  Assumed,        // the file lacks it: the framework's default
+  NoEffect,       // changes neither memory nor operations of a step
+  NoCounterpart,  // changes the step, but no setting says so: the design is not quite the one of the launch
+  NotUnderstood   // the framework's version that this program knows has no such field, or not this value
+};
+
+struct LaunchField {
+  LaunchUse use = LaunchUse::Taken;
+  std::string name;                     // as the framework writes it: "--num-layers", "parallelism.tp"
+  std::string value;                    // as the file gives it, or the value assumed or derived
+  std::vector<std::string> knobs = {};  // ids of the settings that it changed
+  std::string note = {};                // the reason, the rule
+  std::string source = {};              // of a rule or default: "megatron/training/arguments.py:448"
+  int line = 0;                         // in the file; 0: not there
+};
+
+}  // namespace shardscape

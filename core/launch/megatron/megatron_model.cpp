@@ -1,0 +1,209 @@
+// Sizes and architecture of a Megatron-LM launch. Defaults: megatron/training/arguments.py and
+// megatron/core/transformer/transformer_config.py of d98e8a6.
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "launch/megatron/megatron_fields.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kGpt2Vocabulary = 50257;
+
+class ModelReader {
+ public:
+  explicit ModelReader(MegatronFields& fields) : f_(fields) {}
+
+  void run() {
+    sizes();
+    vocabulary();
+    blocks();
+    positions();
+  }
+
+ private:
+  void sizes() {
+    const int64_t hidden = f_.number("--hidden-size", 0), heads = f_.number("--num-attention-heads", 1);
+    f_.set("layers", f_.number("--num-layers", 0), "--num-layers");
+    f_.set("hidden", hidden, "--hidden-size");
+    f_.set("heads", heads, "--num-attention-heads");
+    const int64_t groups = f_.number("--num-query-groups", heads);  // read only with group-query-attention
+    const bool grouped = f_.on("--group-query-attention") && !f_.on("--multi-latent-attention");
+    f_.derive("kv_heads", std::to_string(grouped ? groups : heads), "--num-query-groups",
+              "as many as heads without --group-query-attention", "megatron/training/arguments.py:2382");
+    f_.derive("head_dim", std::to_string(f_.number("--kv-channels", hidden / std::max<int64_t>(heads, 1))),
+              "--kv-channels", "hidden size / heads", "megatron/training/arguments.py:1333");
+    constexpr int64_t kMultiple = 64;
+    const int64_t otherwise = f_.has("--swiglu") ? 8 * hidden / 3 / kMultiple * kMultiple : 4 * hidden;
+    ffn_ = f_.number("--ffn-hidden-size", otherwise);
+    f_.derive("ffn", std::to_string(ffn_), "--ffn-hidden-size",
+              "4 x hidden size; with --swiglu 8/3 x hidden size, rounded down to a multiple of 64",
+              "megatron/training/arguments.py:1327");
+    f_.set("seq", f_.number("--seq-length", 0), "--seq-length");
+    f_.set("tied_embeddings", f_.on("--untie-embeddings-and-output-weights") ? "false" : "true",
+           "--untie-embeddings-and-output-weights");
+    f_.set("clip_grad_norm", f_.positive("--clip-grad", "1.0") ? "true" : "false", "--clip-grad");
+  }
+
+  // A NullTokenizer adds a token for the end of documents. A padded vocabulary is not padded again.
+  void vocabulary() {
+    const std::string tokenizer = f_.text("--tokenizer-type").value_or("GPT2BPETokenizer");
+    const int64_t added = tokenizer == "NullTokenizer" ? 1 : 0;
+    if (f_.has("--padded-vocab-size")) {
+      f_.set("vocab", f_.number("--padded-vocab-size", 0), "--padded-vocab-size");
+      f_.set("vocab_multiple", 1, "--padded-vocab-size");
+      (void)f_.text("--vocab-size");
+      (void)f_.text("--make-vocab-size-divisible-by");
+      return;
+    }
+    if (!f_.has("--vocab-size") && tokenizer != "GPT2BPETokenizer")
+      f_.unmapped("--tokenizer-type", "the launch does not give the vocabulary of a " + tokenizer);
+    f_.set("vocab", f_.number("--vocab-size", kGpt2Vocabulary - added) + added, "--vocab-size");
+    f_.set("vocab_multiple", f_.number("--make-vocab-size-divisible-by", 128),
+           "--make-vocab-size-divisible-by");
+  }
+
+  void blocks() {
+    const std::string positions = f_.text("--position-embedding-type").value_or("learned_absolute");
+    rope_ = positions == "rope" || positions == "yarn" || f_.on("--use-rotary-position-embeddings");
+    if (!rope_ && positions != "learned_absolute")
+      f_.unmapped("--position-embedding-type", "\"" + positions + "\" is not learned_absolute, rope or yarn");
+    const bool gated = f_.on("--swiglu"), unbiased = f_.on("--disable-bias-linear");
+    const std::string norm = f_.text("--normalization").value_or("LayerNorm");
+    const int64_t experts = f_.number("--num-experts", 0);
+    const bool latent = f_.on("--multi-latent-attention");
+    const bool modern = norm == "RMSNorm" && rope_ && gated && unbiased;
+    if (experts > 0) f_.set("experts", experts, "--num-experts");
+    if (modern)
+      f_.set_architecture(experts > 0 ? mixture(latent) : dense(latent), "--normalization");
+    else
+      classic(norm, gated, unbiased, experts);
+  }
+
+  std::string dense(bool latent) {
+    if (latent) f_.unmapped("--multi-latent-attention", "latent attention is known only with experts");
+    if (f_.on("--qk-layernorm")) return "qwen3";
+    return f_.on("--add-qkv-bias") ? "qwen2" : "llama";
+  }
+
+  // LayerNorm, or blocks without a gate or with biases.
+  void classic(const std::string& norm, bool gated, bool unbiased, int64_t experts) {
+    if (norm == "RMSNorm")
+      return f_.unmapped("--normalization", "RMSNorm is known only with rope, SwiGLU and without biases");
+    if (experts > 0) f_.unmapped("--num-experts", "experts are known only with RMSNorm, rope and SwiGLU");
+    std::string options;
+    for (const auto& [chosen, option] : {std::pair{rope_, "rope"}, {gated, "swiglu"}, {unbiased, "unbiased"}})
+      if (chosen) options += (options.empty() ? "; " : ", ") + std::string(option);
+    f_.set_architecture("gpt" + options, "--normalization");
+  }
+
+  std::string mixture(bool latent) {
+    f_.set("experts_per_token", f_.number("--moe-router-topk", 2), "--moe-router-topk");
+    const int64_t width = f_.number("--moe-ffn-hidden-size", ffn_);
+    f_.derive("expert_ffn", std::to_string(width), "--moe-ffn-hidden-size", "the width of dense layers",
+              "megatron/training/arguments.py:1651");
+    if (f_.has("--moe-router-num-groups")) {
+      f_.set("expert_groups", f_.number("--moe-router-num-groups", 1), "--moe-router-num-groups");
+      f_.set("groups_per_token", f_.number("--moe-router-group-topk", 1), "--moe-router-group-topk");
+    }
+    const int64_t lead = leading_dense_layers();
+    if (lead > 0) f_.set("dense_layers", lead, "--moe-layer-freq");
+    const int64_t shared = shared_width(width);
+    const bool sigmoid = f_.text("--moe-router-score-function").value_or("softmax") == "sigmoid";
+    (void)f_.on("--moe-router-enable-expert-bias");
+    if (latent) {
+      latent_attention();
+      (void)f_.on("--qk-layernorm");
+      return sigmoid ? "deepseek3" : "deepseek2";
+    }
+    const bool qk_norm = f_.on("--qk-layernorm"), qkv_bias = f_.on("--add-qkv-bias");
+    if (sigmoid)
+      return std::string("glm4-moe") + (qkv_bias || qk_norm ? "; " : "") + (qkv_bias ? "qkv_bias" : "") +
+             (qkv_bias && qk_norm ? ", " : "") + (qk_norm ? "qk_norm" : "");
+    if (shared > 0) {
+      if (f_.on("--moe-shared-expert-gate")) return "qwen2-moe";
+      if (qk_norm)
+        f_.unmapped("--qk-layernorm", "norms of queries and keys are not known with shared experts");
+      return "deepseek-moe";
+    }
+    if (lead > 0)
+      f_.unmapped("--moe-layer-freq", "dense layers at the start are known only with shared experts");
+    return qk_norm ? "qwen3-moe" : "mixtral";
+  }
+
+  // Shared experts together have this width; the knob counts experts of the routed width.
+  int64_t shared_width(int64_t width) {
+    const std::string argument = "--moe-shared-expert-intermediate-size";
+    const int64_t shared = f_.number(argument, 0);
+    if (shared == 0) return 0;
+    if (width <= 0 || shared % width != 0)
+      f_.unmapped(argument, "the width is no multiple of the experts' width " + std::to_string(width));
+    else
+      f_.set("shared_experts", shared / width, argument);
+    return shared;
+  }
+
+  // "([0]*3+[1]*58)": layers without experts come first. "1": all layers have experts.
+  int64_t leading_dense_layers() {
+    const std::string argument = "--moe-layer-freq", text = f_.text(argument).value_or("1");
+    if (text == "1") return 0;
+    int64_t counts[2] = {0, 0};
+    size_t at = 0;
+    const auto skip = [&](const char* signs) {
+      while (at < text.size() && std::string_view(signs).find(text[at]) != std::string_view::npos) ++at;
+    };
+    bool known = true, experts_begun = false;
+    for (skip("( "); at < text.size() && known; skip("+ )")) {
+      const bool with_experts = text.compare(at, 3, "[1]") == 0;
+      known = (with_experts || text.compare(at, 3, "[0]") == 0) && (with_experts || !experts_begun);
+      if (!known) break;
+      at += 3;
+      int64_t count = 1;
+      if (at < text.size() && text[at] == '*') {
+        const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), count);
+        known = error == std::errc() && count >= 0 && count <= f_.design().model.layers;
+        at = static_cast<size_t>(end - text.data());
+      }
+      counts[with_experts] += count;
+      experts_begun = experts_begun || (with_experts && count > 0);
+    }
+    if (known && counts[0] + counts[1] == f_.design().model.layers) return counts[0];
+    f_.unmapped(argument, "\"" + text + "\" is not 1 or ([0]*n+[1]*m) with n dense layers at the start");
+    return 0;
+  }
+
+  void latent_attention() {
+    const auto size = [&](const char* knob, const char* argument, int64_t otherwise) {
+      f_.set(knob, f_.number(argument, otherwise), argument);
+    };
+    size("q_rank", "--q-lora-rank", 0);
+    size("kv_rank", "--kv-lora-rank", 32);
+    size("nope_head_dim", "--qk-head-dim", 128);
+    size("rope_head_dim", "--qk-pos-emb-head-dim", 64);
+    size("value_head_dim", "--v-head-dim", 128);
+    if (const int64_t layers = f_.number("--mtp-num-layers", 0); layers > 0)
+      f_.set("mtp_layers", layers, "--mtp-num-layers");
+    for (const char* argument :
+         {"--rotary-scaling-factor", "--mscale", "--mscale-all-dim", "--original-max-position-embeddings"})
+      (void)f_.text(argument);  // factors of the rotation, not its operations
+  }
+
+  void positions() {
+    if (!rope_) f_.set("positions", f_.number("--max-position-embeddings", 0), "--max-position-embeddings");
+    if (rope_) f_.set("positions", 0, "--position-embedding-type");
+    (void)f_.text("--max-position-embeddings");  // rope does not read it
+    if (f_.text("--rotary-percent").value_or("1.0") != "1.0")
+      f_.unmapped("--rotary-percent", "the rotation covers whole heads");
+  }
+
+  MegatronFields& f_;
+  bool rope_ = false;
+  int64_t ffn_ = 0;
+};
+
+}  // namespace
+
+void read_megatron_model(MegatronFields& fields) { ModelReader(fields).run(); }
+
+}  // namespace shardscape

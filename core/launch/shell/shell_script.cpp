@@ -1,0 +1,440 @@
+#include "launch/shell/shell_script.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "launch/shell/shell_syntax.h"
+#include "launch/shell/shell_test.h"
+#include "launch/shell/shell_words.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int kMostCommands = 100'000;
+constexpr int kDeepestCall = 50;
+constexpr size_t kLongestNote = 60;
+
+struct TooLong {};
+enum class Flow { Next, Break, Continue, Return };
+
+// Commands that change nothing a launch depends on.
+constexpr std::string_view kSilent[] = {"set",   "ulimit", "umask", "trap",  "echo",  "printf", "mkdir",
+                                        "cd",    "pushd",  "popd",  "wait",  "sleep", "rm",     "cp",
+                                        "mv",    "ln",     "chmod", "touch", "true",  ":",      "alias",
+                                        "shopt", "module", "conda", "read",  "type",  "hash"};
+
+class Interpreter {
+ public:
+  explicit Interpreter(const ShellInput& input) : input_(input) {
+    for (const auto& [name, value] : input.environment) set_shell_value(state_, name, value);
+    state_.arguments = input.arguments;
+  }
+
+  std::optional<Problem> run(std::string_view text) {
+    auto parsed = parse_shell(text);
+    if (auto* problem = std::get_if<Problem>(&parsed)) return std::move(*problem);
+    try {
+      (void)list(std::get<ShellList>(parsed));
+    } catch (const TooLong&) {
+      return Problem(ProblemCode::LaunchSyntax, "line " + std::to_string(line_),
+                     "the script runs more than " + std::to_string(kMostCommands) + " commands",
+                     "a script whose loops end");
+    }
+    return std::nullopt;
+  }
+
+  ShellScript result() {
+    for (const auto& [name, variable] : state_.variables)
+      if (!variable.array)
+        if (const auto item = variable.items.find("0"); item != variable.items.end())
+          out_.variables[name] = item->second;
+    return std::move(out_);
+  }
+
+ private:
+  void note(std::string text) {
+    if (noted_.insert(text).second) out_.notes.push_back({line_, std::move(text)});
+  }
+  static std::string shortened(std::string_view text) {
+    return text.size() <= kLongestNote ? std::string(text)
+                                       : std::string(text.substr(0, kLongestNote - 3)) + "...";
+  }
+
+  ShellExpander expander() {
+    return ShellExpander(
+        state_, [this](std::string_view command) { return substituted(command); },
+        [this](std::string_view name) {
+          const std::string shown = "$" + std::string(name);
+          note(shown + " has no value here and counts as empty");
+        });
+  }
+
+  Flow list(const ShellList& nodes) {
+    bool succeeded = true;
+    for (const ShellNode& node : nodes) {
+      if ((node.join == ShellJoin::IfSucceeded && !succeeded) ||
+          (node.join == ShellJoin::IfFailed && succeeded))
+        continue;
+      if (++steps_ > kMostCommands) throw TooLong{};
+      line_ = node.line;
+      succeeded_ = true;
+      const Flow flow = execute(node);
+      succeeded = succeeded_ != node.negated;
+      if (flow != Flow::Next) return flow;
+    }
+    succeeded_ = succeeded;
+    return Flow::Next;
+  }
+
+  Flow execute(const ShellNode& node) {
+    switch (node.kind) {
+      case ShellNodeKind::Command: return command(node);
+      case ShellNodeKind::Group: return list(node.branches[0].body);
+      case ShellNodeKind::Function: functions_[node.name] = node.branches[0].body; return Flow::Next;
+      case ShellNodeKind::If:
+        for (const ShellBranch& branch : node.branches) {
+          if (!branch.condition.empty() && !holds(branch.condition)) continue;
+          return list(branch.body);
+        }
+        succeeded_ = true;
+        return Flow::Next;
+      case ShellNodeKind::Case: return choose(node);
+      case ShellNodeKind::For: return node.name.empty() ? count(node) : each(node);
+      case ShellNodeKind::While:
+        return repeat(node.branches[0].body,
+                      [&] { return holds(node.branches[0].condition) != node.negated; });
+    }
+    return Flow::Next;
+  }
+
+  // Runs the body while the condition holds. Break and continue end here.
+  template <typename Condition>
+  Flow repeat(const ShellList& body, const Condition& condition) {
+    ++loops_;
+    Flow flow = Flow::Next;
+    while ((flow == Flow::Next || flow == Flow::Continue) && condition()) flow = list(body);
+    --loops_;
+    return flow == Flow::Return ? flow : Flow::Next;
+  }
+
+  Flow each(const ShellNode& node) {
+    std::vector<std::string> values;
+    for (const ShellWord& word : node.words)
+      for (std::string& value : expander().fields(word.text)) values.push_back(std::move(value));
+    size_t next = 0;
+    return repeat(node.branches[0].body, [&] {
+      if (next == values.size()) return false;
+      set_shell_value(state_, node.name, values[next++]);
+      return true;
+    });
+  }
+
+  // "for ((begin; condition; step))"
+  Flow count(const ShellNode& node) {
+    const std::string text = expander().text(node.words[0].text);
+    const size_t first = std::min(text.find(';'), text.size());
+    const size_t second = std::min(text.find(';', first + 1), text.size());
+    (void)calculate(std::string_view(text).substr(0, first));
+    bool begun = false;
+    return repeat(node.branches[0].body, [&] {
+      if (++steps_ > kMostCommands) throw TooLong{};
+      if (begun && second < text.size()) (void)calculate(std::string_view(text).substr(second + 1));
+      begun = true;
+      return first < text.size() &&
+             calculate(std::string_view(text).substr(first + 1, second - first - 1)) != 0;
+    });
+  }
+
+  // An arithmetic command: "i = 2 * n", "i += 1", "i++" or an expression.
+  int64_t calculate(std::string_view expression) {
+    const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)); };
+    while (!expression.empty() && space(expression.front())) expression.remove_prefix(1);
+    while (!expression.empty() && space(expression.back())) expression.remove_suffix(1);
+    size_t at = 0;
+    while (at < expression.size() &&
+           (std::isalnum(static_cast<unsigned char>(expression[at])) || expression[at] == '_'))
+      ++at;
+    const std::string name(expression.substr(0, at));
+    while (at < expression.size() && space(expression[at])) ++at;
+    const std::string_view rest = expression.substr(at);
+    std::string value;
+    if (rest == "++" || rest == "--")
+      value = name + rest[0] + "1";
+    else if (rest.size() > 1 && rest[0] == '=' && rest[1] != '=')
+      value = rest.substr(1);
+    else if (rest.size() > 2 && rest[1] == '=' &&
+             std::string_view("+-*/%").find(rest[0]) != std::string_view::npos)
+      value = name + rest[0] + "(" + std::string(rest.substr(2)) + ")";
+    if (name.empty() || value.empty()) return shell_arithmetic(state_, expression);
+    const int64_t result = shell_arithmetic(state_, value);
+    set_shell_value(state_, name, std::to_string(result));
+    return result;
+  }
+
+  bool holds(const ShellList& condition) {
+    (void)list(condition);
+    return succeeded_;
+  }
+
+  Flow choose(const ShellNode& node) {
+    const std::string subject = expander().text(node.words[0].text);
+    for (const ShellBranch& branch : node.branches)
+      for (const ShellWord& pattern : branch.patterns)
+        if (matches_shell_pattern(expander().text(pattern.text), subject)) return list(branch.body);
+    return Flow::Next;
+  }
+
+  // Performs the assignment; false: the word is none.
+  bool assign(const ShellWord& word) {
+    const std::string_view text = word.text;
+    size_t at = 0;
+    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) ++at;
+    if (at == 0 || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
+    const std::string name(text.substr(0, at));
+    std::string index = "0";
+    const bool indexed = at < text.size() && text[at] == '[';
+    if (indexed) {
+      const size_t end = text.find(']', at);
+      if (end == std::string_view::npos) return false;
+      index = expander().text(text.substr(at + 1, end - at - 1));
+      at = end + 1;
+    }
+    const bool append = at < text.size() && text[at] == '+';
+    at += append;
+    if (at >= text.size() || text[at] != '=') return false;
+    const std::string_view raw = text.substr(at + 1);
+    ShellVariable& variable = state_.variables[name];
+    if (raw.starts_with('(') && raw.ends_with(')')) {
+      std::vector<std::string> values = expander().elements(raw.substr(1, raw.size() - 2));
+      if (!append) state_.variables[name].items.clear();
+      ShellVariable& list = state_.variables[name];
+      list.array = true;
+      for (std::string& value : values) add_element(list, std::move(value));
+      return true;
+    }
+    std::string value = expander().text(raw);
+    variable.array = variable.array || indexed;
+    std::string& item = variable.items[index];
+    item = append ? item + value : std::move(value);
+    return true;
+  }
+
+  // "[name]=value" of an associative array, or the next element.
+  static void add_element(ShellVariable& list, std::string value) {
+    const size_t end = value.starts_with('[') ? value.find("]=") : std::string::npos;
+    if (end != std::string::npos) {
+      list.items[value.substr(1, end - 1)] = value.substr(end + 2);
+      return;
+    }
+    list.items[std::to_string(list.items.size())] = std::move(value);
+  }
+
+  Flow command(const ShellNode& node) {
+    size_t first = 0;
+    while (first < node.words.size() && assign(node.words[first])) ++first;
+    if (first < node.words.size() && (node.words[first].text == "[[" || node.words[first].text == "(("))
+      return test(node, first);
+    std::vector<std::string> words;
+    for (size_t i = first; i < node.words.size(); ++i) {
+      const bool declares = !words.empty() && is_declaration(words[0]);
+      if (declares && assign(node.words[i])) continue;
+      for (std::string& field : expander().fields(node.words[i].text)) words.push_back(std::move(field));
+    }
+    if (!node.document.empty() && !node.output.text.empty())
+      out_.files[expander().text(node.output.text)] = expander().document(node.document);
+    if (words.empty()) return Flow::Next;
+    const bool shell = words[0] == "sbatch" || words[0] == "bash" || words[0] == "sh";
+    if (shell && !node.document.empty()) return nested(expander().document(node.document), node.line);
+    return run_command(std::move(words), node.line);
+  }
+
+  static bool is_declaration(const std::string& word) {
+    return word == "export" || word == "declare" || word == "local" || word == "readonly" ||
+           word == "typeset";
+  }
+
+  // Whether "*", "?" or "[" stand outside quotes and expansions.
+  static bool has_pattern(std::string_view word) {
+    for (size_t at = 0; at < word.size(); at = std::min(end_of_shell_part(word, at), word.size()))
+      if (word[at] == '*' || word[at] == '?' || word[at] == '[') return true;
+    return false;
+  }
+
+  Flow test(const ShellNode& node, size_t first) {
+    if (node.words[first].text == "((") {
+      succeeded_ = calculate(expander().text(node.words[first + 1].text)) != 0;
+      return Flow::Next;
+    }
+    std::vector<std::string> words;
+    std::vector<bool> literal;
+    for (size_t i = first + 1; i < node.words.size() && node.words[i].text != "]]"; ++i) {
+      words.push_back(expander().text(node.words[i].text));
+      literal.push_back(!has_pattern(node.words[i].text));
+    }
+    succeeded_ = holds_shell_test(words, literal, true, [this](std::string text) { note(std::move(text)); });
+    return Flow::Next;
+  }
+
+  Flow run_command(std::vector<std::string> words, int line) {
+    const std::string name = words[0];
+    if (name == "[" || name == "test") {
+      std::vector<std::string> inside(words.begin() + 1, words.end());
+      if (name == "[" && !inside.empty() && inside.back() == "]") inside.pop_back();
+      succeeded_ = holds_shell_test(inside, std::vector<bool>(inside.size(), true), false,
+                                    [this](std::string text) { note(std::move(text)); });
+      return Flow::Next;
+    }
+    if (name == "exit") {  // often behind a question that is not answered here, such as whether a file exists
+      note("\"exit\" is not followed");
+      return loops_ > 0 ? Flow::Break : Flow::Next;
+    }
+    if (name == "return") return Flow::Return;
+    if (name == "break") return Flow::Break;
+    if (name == "continue") return Flow::Continue;
+    if (name == "false") succeeded_ = false;
+    if (name == "shift") return shift(words);
+    if (name == "unset") {
+      for (size_t i = 1; i < words.size(); ++i) state_.variables.erase(words[i]);
+    } else if (name == "set" && words.size() > 1 && words[1] == "--") {
+      state_.arguments.assign(words.begin() + 2, words.end());
+    } else if (name == "let") {
+      for (size_t i = 1; i < words.size(); ++i) (void)calculate(words[i]);
+    } else if (name == "eval") {
+      std::string text;
+      for (size_t i = 1; i < words.size(); ++i) text += words[i] + " ";
+      return nested(text, line);
+    } else if (name == "source" || name == ".") {
+      return words.size() > 1 ? source(words[1]) : Flow::Next;
+    } else if (const auto function = functions_.find(name); function != functions_.end()) {
+      return call(function->second, std::move(words));
+    } else if (!is_declaration(name) && name != "false" &&
+               std::find(std::begin(kSilent), std::end(kSilent), name) == std::end(kSilent)) {
+      const std::string inner = shell_text(words);
+      out_.commands.push_back({std::move(words), line});
+      if (!inner.empty()) return nested(inner, line);
+    }
+    return Flow::Next;
+  }
+
+  // "srun ... bash -c TEXT": the text; empty: none.
+  static std::string shell_text(const std::vector<std::string>& words) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] != "bash" && words[i] != "sh" && words[i] != "/bin/bash") continue;
+      for (size_t option = i + 1; option + 1 < words.size() && words[option].starts_with('-'); ++option)
+        if (words[option].ends_with('c')) return words[option + 1];
+    }
+    return {};
+  }
+
+  Flow shift(const std::vector<std::string>& words) {
+    const int64_t count = words.size() > 1 ? shell_arithmetic(state_, words[1]) : 1;
+    auto& arguments = state_.arguments;
+    succeeded_ = count >= 0 && static_cast<size_t>(count) <= arguments.size();
+    if (succeeded_)
+      arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(count));
+    return Flow::Next;
+  }
+
+  Flow nested(const std::string& text, int line) {
+    auto parsed = parse_shell(text);
+    if (const auto* problem = std::get_if<Problem>(&parsed)) {
+      note("the text \"" + shortened(text) + "\" is not read: " + problem->what);
+      return Flow::Next;
+    }
+    for (ShellNode& node : std::get<ShellList>(parsed)) node.line = line;
+    return deeper([&] { return list(std::get<ShellList>(parsed)); });
+  }
+
+  Flow source(const std::string& path) {
+    const auto text = input_.source ? input_.source(path) : std::nullopt;
+    if (!text) {
+      note("\"" + shortened(path) + "\" is not read; pass its variables if they matter");
+      return Flow::Next;
+    }
+    auto parsed = parse_shell(*text);
+    if (const auto* problem = std::get_if<Problem>(&parsed)) {
+      note(shortened(path) + ", " + problem->where + ": " + problem->what);
+      return Flow::Next;
+    }
+    const Flow flow = deeper([&] { return list(std::get<ShellList>(parsed)); });
+    return flow == Flow::Return ? Flow::Next : flow;
+  }
+
+  Flow call(const ShellList& body, std::vector<std::string> words) {
+    std::vector<std::string> arguments(words.begin() + 1, words.end());
+    std::swap(state_.arguments, arguments);
+    const ShellList copy = body;  // the function may define itself anew
+    (void)deeper([&] { return list(copy); });
+    std::swap(state_.arguments, arguments);
+    return Flow::Next;
+  }
+
+  template <typename Work>
+  Flow deeper(const Work& work) {
+    if (depth_ >= kDeepestCall) throw TooLong{};
+    ++depth_;
+    const Flow flow = work();
+    --depth_;
+    return flow;
+  }
+
+  // The output of commands that depend on words alone; others are not executed.
+  std::string substituted(std::string_view command) {
+    auto parsed = parse_shell(command);
+    const auto* nodes = std::get_if<ShellList>(&parsed);
+    if (nodes && !nodes->empty()) {
+      const ShellNode& last = nodes->back();
+      // "cd FOLDER && pwd": folders of the script count as ".".
+      if (last.kind == ShellNodeKind::Command && !last.words.empty() && last.words[0].text == "pwd")
+        return ".";
+      if (nodes->size() == 1 && last.kind == ShellNodeKind::Command)
+        if (const auto known = output_of(last)) return *known;
+    }
+    note("`" + shortened(command) + "` is not executed and counts as empty");
+    return {};
+  }
+
+  std::optional<std::string> output_of(const ShellNode& node) {
+    std::vector<std::string> words;
+    for (const ShellWord& word : node.words)
+      for (std::string& field : expander().fields(word.text)) words.push_back(std::move(field));
+    if (words.empty()) return std::string();
+    const std::string last = words.back();
+    const size_t slash = last.rfind('/');
+    if (words[0] == "dirname" && words.size() > 1)
+      return slash == std::string::npos ? "." : last.substr(0, slash);
+    if (words[0] == "basename" && words.size() > 1)
+      return words[1].substr(words[1].rfind('/') == std::string::npos ? 0 : words[1].rfind('/') + 1);
+    if (words[0] == "readlink" || words[0] == "realpath") return last;
+    if (words[0] == "expr" && words.size() > 1) {
+      std::string expression;
+      for (size_t i = 1; i < words.size(); ++i) expression += words[i] + " ";
+      return std::to_string(shell_arithmetic(state_, expression));
+    }
+    if (words[0] == "echo") {
+      std::string out;
+      for (size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + words[i];
+      return out;
+    }
+    return std::nullopt;
+  }
+
+  const ShellInput& input_;
+  ShellState state_;
+  ShellScript out_;
+  std::map<std::string, ShellList, std::less<>> functions_;
+  std::set<std::string> noted_;
+  bool succeeded_ = true;
+  int line_ = 1, steps_ = 0, depth_ = 0, loops_ = 0;
+};
+
+}  // namespace
+
+std::variant<ShellScript, Problem> read_shell_script(std::string_view text, const ShellInput& input) {
+  Interpreter interpreter(input);
+  if (auto problem = interpreter.run(text)) return std::move(*problem);
+  return interpreter.result();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,366 @@
+#include "launch/shell/shell_words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "launch/shell/shell_syntax.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int kDeepest = 50;          // nested expansions
+constexpr size_t kLongest = 1 << 20;  // bytes of an expanded word
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+size_t end_of_name(std::string_view text, size_t at) {
+  while (at < text.size() && is_name(text[at])) ++at;
+  return at;
+}
+
+// Removes the shortest or longest part that matches from the front or the back.
+std::string without(std::string_view text, std::string_view pattern, bool front, bool longest) {
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const size_t length = longest ? text.size() - i : i;
+    const std::string_view part = front ? text.substr(0, length) : text.substr(text.size() - length);
+    if (matches_shell_pattern(pattern, part))
+      return std::string(front ? text.substr(length) : text.substr(0, text.size() - length));
+  }
+  return std::string(text);
+}
+
+std::string replaced(std::string_view text, std::string_view pattern, std::string_view by, bool everywhere) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t length = 0;
+    for (size_t n = text.size() - at; n > 0 && length == 0; --n)
+      if (matches_shell_pattern(pattern, text.substr(at, n))) length = n;
+    if (length == 0) {
+      out += text[at++];
+      continue;
+    }
+    out += by;
+    at += length;
+    if (!everywhere) return out + std::string(text.substr(at));
+  }
+  return out;
+}
+
+// Whether the element of a pattern at `at` matches a character; next: the element behind it.
+bool matches_one(std::string_view pattern, size_t at, char c, size_t& next) {
+  const size_t end = pattern[at] == '[' ? pattern.find(']', at + 2) : std::string_view::npos;
+  if (end == std::string_view::npos) {
+    if (pattern[at] == '\\' && at + 1 < pattern.size())
+      ++at;
+    else if (pattern[at] == '?')
+      c = '?';
+    next = at + 1;
+    return pattern[at] == c;
+  }
+  next = end + 1;
+  std::string_view set = pattern.substr(at + 1, end - at - 1);
+  const bool other = set[0] == '!' || set[0] == '^';
+  if (other) set.remove_prefix(1);
+  bool inside = false;
+  for (size_t i = 0; i < set.size(); ++i) {
+    const bool range = i + 2 < set.size() && set[i + 1] == '-';
+    inside |= range ? c >= set[i] && c <= set[i + 2] : c == set[i];
+    if (range) i += 2;
+  }
+  return inside != other;
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (size_t i = 0; i < items.size(); ++i) out += (i ? " " : "") + items[i];
+  return out;
+}
+
+}  // namespace
+
+const std::string* find_shell_value(const ShellState& state, std::string_view name) {
+  if (name == "0") return &state.script;
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size())
+    return number <= state.arguments.size() ? &state.arguments[number - 1] : nullptr;
+  const auto found = state.variables.find(name);
+  if (found == state.variables.end()) return nullptr;
+  const auto item = found->second.items.find("0");
+  return item == found->second.items.end() ? nullptr : &item->second;
+}
+
+void set_shell_value(ShellState& state, const std::string& name, std::string value) {
+  state.variables[name].items["0"] = std::move(value);
+}
+
+std::vector<std::string> shell_items(const ShellState& state, std::string_view name) {
+  const auto found = state.variables.find(name);
+  if (found == state.variables.end()) return {};
+  std::vector<std::pair<std::string, std::string>> items(found->second.items.begin(),
+                                                         found->second.items.end());
+  const auto number = [](const std::string& text) {
+    int64_t out = INT64_MAX;
+    std::from_chars(text.data(), text.data() + text.size(), out);
+    return out;
+  };
+  std::stable_sort(items.begin(), items.end(),
+                   [&](const auto& a, const auto& b) { return number(a.first) < number(b.first); });
+  std::vector<std::string> out;
+  out.reserve(items.size());
+  for (auto& [index, value] : items) out.push_back(std::move(value));
+  return out;
+}
+
+// The fields so far, and the one that grows.
+struct ShellExpander::Piece {
+  std::vector<std::string> fields = {};
+  std::string current = {};
+  bool begun = false;  // the current field exists, though it may be empty
+  bool split = true;
+
+  void add(std::string_view text) {
+    if (current.size() + text.size() <= kLongest) current += text;
+    begun = true;
+  }
+  void end() {
+    if (begun) fields.push_back(std::move(current));
+    current.clear();
+    begun = false;
+  }
+};
+
+std::string ShellExpander::plain(std::string_view name) {
+  if (name == "#") return std::to_string(state_.arguments.size());
+  if (name == "?") return "0";
+  if (name == "@" || name == "*") return joined(state_.arguments);
+  if (name == "$") return "1";
+  const std::string* found = find_shell_value(state_, name);
+  if (!found && unset_) unset_(name);
+  return found ? *found : "";
+}
+
+void ShellExpander::value(std::string_view text, bool quoted, Piece& out) {
+  if (quoted || !out.split) return out.add(text);
+  for (size_t at = 0; at < text.size();) {
+    if (std::isspace(static_cast<unsigned char>(text[at]))) {
+      out.end();
+      ++at;
+      continue;
+    }
+    const size_t begin = at;
+    while (at < text.size() && !std::isspace(static_cast<unsigned char>(text[at]))) ++at;
+    out.add(text.substr(begin, at - begin));
+  }
+}
+
+void ShellExpander::all(const std::vector<std::string>& values, bool quoted, bool join, Piece& out) {
+  if (!quoted || join || !out.split) return value(joined(values), quoted, out);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i) out.end();
+    out.add(values[i]);
+  }
+}
+
+// "${...}" without the brackets.
+void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
+  const bool count = inside.size() > 1 && inside[0] == '#', indirect = inside.size() > 1 && inside[0] == '!';
+  if (count || indirect) inside.remove_prefix(1);
+  size_t at = !inside.empty() && (inside[0] == '@' || inside[0] == '*' || inside[0] == '#')
+                  ? 1
+                  : end_of_name(inside, 0);
+  std::string name(inside.substr(0, at));
+  if (indirect) name = plain(name);
+  std::string index;
+  if (at < inside.size() && inside[at] == '[') {
+    const size_t end = std::min(inside.find(']', at), inside.size());
+    index = std::string(inside.substr(at + 1, end - at - 1));
+    at = std::min(end + 1, inside.size());
+  }
+  std::string_view rest = inside.substr(at);
+  const bool list = index == "@" || index == "*" || name == "@" || name == "*";
+  if (list) {
+    const std::vector<std::string> values = name == "@" || name == "*" ? state_.arguments
+                                                                       : shell_items(state_, name);
+    if (count) return value(std::to_string(values.size()), quoted, out);
+    if (!values.empty() || rest.empty()) return all(values, quoted, index == "*" || name == "*", out);
+  }
+  const std::string* found = nullptr;
+  if (!index.empty() && !list) {
+    const std::string key = text(index);
+    const auto variable = state_.variables.find(name);
+    if (variable != state_.variables.end()) {
+      auto item = variable->second.items.find(key);
+      if (item == variable->second.items.end())
+        item = variable->second.items.find(std::to_string(shell_arithmetic(state_, key)));
+      if (item != variable->second.items.end()) found = &item->second;
+    }
+  } else if (!list) {
+    found = find_shell_value(state_, name);
+  }
+  modified(name, found, rest, count, quoted, out);
+}
+
+// The value of a name, changed by what follows the name inside the brackets.
+void ShellExpander::modified(const std::string& name, const std::string* found, std::string_view rest,
+                             bool count, bool quoted, Piece& out) {
+  const std::string now = found ? *found : "";
+  if (count) return value(std::to_string(now.size()), quoted, out);
+  const bool colon = rest.starts_with(':');
+  const char sign = rest.size() > (colon ? 1u : 0u) ? rest[colon] : '\0';
+  const std::string_view word = rest.size() > (colon ? 2u : 1u) ? rest.substr(colon ? 2 : 1) : "";
+  const bool missing = !found || (colon && now.empty());
+  if (rest.empty()) {
+    if (!found && unset_) unset_(name);
+    return value(now, quoted, out);
+  }
+  if (sign == '-' || sign == '=' || sign == '?') {
+    if (!missing) return value(now, quoted, out);
+    if (sign == '?') return unset_ ? unset_(name) : void();
+    const std::string otherwise = text(word);
+    if (sign == '=') set_shell_value(state_, name, otherwise);
+    return value(otherwise, quoted, out);
+  }
+  if (sign == '+') return missing ? void() : value(text(word), quoted, out);
+  if (colon) {  // ${x:offset:length}
+    const size_t second = rest.find(':', 1);
+    const auto from = static_cast<size_t>(std::max<int64_t>(
+        0, shell_arithmetic(state_, rest.substr(1, second == std::string_view::npos ? second : second - 1))));
+    const auto length = second == std::string_view::npos
+                            ? now.size()
+                            : static_cast<size_t>(
+                                  std::max<int64_t>(0, shell_arithmetic(state_, rest.substr(second + 1))));
+    return value(from < now.size() ? now.substr(from, length) : "", quoted, out);
+  }
+  const bool twice = rest.size() > 1 && rest[1] == rest[0];
+  const std::string_view operand = rest.substr(twice ? 2 : 1);
+  if (sign == '#' || sign == '%') return value(without(now, text(operand), sign == '#', twice), quoted, out);
+  if (sign == '/') {
+    const size_t slash = operand.find('/');
+    const std::string by = slash == std::string_view::npos ? "" : text(operand.substr(slash + 1));
+    return value(replaced(now, text(operand.substr(0, slash)), by, twice), quoted, out);
+  }
+  std::string changed = now;
+  if (sign == '^' || sign == ',')
+    for (size_t i = 0; i < (twice ? changed.size() : std::min<size_t>(1, changed.size())); ++i)
+      changed[i] = static_cast<char>(sign == '^' ? std::toupper(static_cast<unsigned char>(changed[i]))
+                                                 : std::tolower(static_cast<unsigned char>(changed[i])));
+  value(changed, quoted, out);
+}
+
+void ShellExpander::dollar(std::string_view part, bool quoted, Piece& out) {
+  if (part.starts_with("$(("))
+    return value(std::to_string(shell_arithmetic(state_, text(part.substr(3, part.size() - 5)))), quoted,
+                 out);
+  if (part.starts_with("$(")) return value(run_ ? run_(part.substr(2, part.size() - 3)) : "", quoted, out);
+  braces(part.substr(2, part.size() - 3), quoted, out);
+}
+
+void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& out) {
+  const char c = word[at];
+  const size_t end = std::min(end_of_shell_part(word, at), word.size());
+  if (c == '\\') {
+    // Inside double quotes, a backslash stays before other characters than these.
+    const char next = at + 1 < word.size() ? word[at + 1] : '\\';
+    if (quoted && std::string_view("$`\"\\\n").find(next) == std::string_view::npos) out.add("\\");
+    if (next != '\n') out.add(std::string_view(&next, 1));
+    at = std::min(at + 2, word.size());
+  } else if (c == '\'' && !quoted) {
+    out.add(word.substr(at + 1, end - at - 2));
+    at = end;
+  } else if (c == '"' && !quoted) {
+    const std::string_view inside = word.substr(at + 1, end - at - 2);
+    if (inside != "$@" && inside != "${@}" && !(inside.starts_with("${") && inside.ends_with("[@]}")))
+      out.add("");
+    for (size_t i = 0; i < inside.size();) part(inside, i, true, out);
+    at = end;
+  } else if (c == '`') {
+    value(run_ ? run_(word.substr(at + 1, end - at - 2)) : "", quoted, out);
+    at = end;
+  } else if (c == '$' && end > at + 1) {
+    dollar(word.substr(at, end - at), quoted, out);
+    at = end;
+  } else if (c == '$' && at + 1 < word.size() &&
+             (is_name(word[at + 1]) ||
+              std::string_view("@*#?$").find(word[at + 1]) != std::string_view::npos)) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(word[at + 1]));
+    const size_t last = digit || !is_name(word[at + 1]) ? at + 2 : end_of_name(word, at + 1);
+    const std::string_view name = word.substr(at + 1, last - at - 1);
+    if (name == "@")
+      all(state_.arguments, quoted, false, out);
+    else
+      value(plain(name), quoted, out);
+    at = last;
+  } else {
+    out.add(word.substr(at, 1));
+    ++at;
+  }
+}
+
+std::vector<std::string> ShellExpander::fields(std::string_view word) {
+  Piece out;
+  if (++depth_ <= kDeepest)
+    for (size_t at = 0; at < word.size();) part(word, at, false, out);
+  --depth_;
+  out.end();
+  return std::move(out.fields);
+}
+
+std::string ShellExpander::text(std::string_view word) {
+  Piece out;
+  out.split = false;
+  if (++depth_ <= kDeepest)
+    for (size_t at = 0; at < word.size();) part(word, at, false, out);
+  --depth_;
+  return out.current;
+}
+
+std::string ShellExpander::document(std::string_view text) {
+  Piece out;
+  out.split = false;
+  for (size_t at = 0; at < text.size();) part(text, at, true, out);
+  return out.current;
+}
+
+std::vector<std::string> ShellExpander::elements(std::string_view list) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < list.size();) {
+    if (std::isspace(static_cast<unsigned char>(list[at]))) {
+      ++at;
+    } else if (list[at] == '#') {
+      at = std::min(list.find('\n', at), list.size());
+    } else if (list[at] == '\\' && at + 1 < list.size() && list[at + 1] == '\n') {
+      at += 2;
+    } else {
+      const size_t begin = at;
+      while (at < list.size() && !std::isspace(static_cast<unsigned char>(list[at])))
+        at = list[at] == '\\' ? std::min(at + 2, list.size())
+                              : std::min(end_of_shell_part(list, at), list.size());
+      for (std::string& field : fields(list.substr(begin, at - begin))) out.push_back(std::move(field));
+    }
+  }
+  return out;
+}
+
+bool matches_shell_pattern(std::string_view pattern, std::string_view text) {
+  size_t i = 0, j = 0, star = std::string_view::npos, mark = 0;
+  while (j < text.size()) {
+    size_t next = 0;
+    if (i < pattern.size() && pattern[i] == '*') {
+      star = i++;
+      mark = j;
+    } else if (i < pattern.size() && matches_one(pattern, i, text[j], next)) {
+      i = next;
+      ++j;
+    } else if (star != std::string_view::npos) {
+      i = star + 1;
+      j = ++mark;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', i) == std::string_view::npos;
+}
+
+}  // namespace shardscape

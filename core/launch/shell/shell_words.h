@@ -1,0 +1,74 @@
+// Expansion of shell words (POSIX.1-2017, section 2.6, and bash's arrays): variables, their defaults, parts
+// and replacements, arithmetic, command substitution, quotes and the split of unquoted results at spaces.
+// File names are not matched, and "~" and "{a,b}" stay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardscape {
+
+struct ShellVariable {
+  std::map<std::string, std::string> items;  // by index; a plain variable has the index "0"
+  bool array = false;
+};
+
+struct ShellState {
+  std::map<std::string, ShellVariable, std::less<>> variables;
+  std::vector<std::string> arguments;  // $1, $2, ...
+  std::string script = "script.sh";    // $0
+};
+
+// The value of an unset name is empty. Numbers above the last argument are unset.
+const std::string* find_shell_value(const ShellState& state, std::string_view name);
+void set_shell_value(ShellState& state, const std::string& name, std::string value);
+// The items of an array in the order of their indexes: numbers first.
+std::vector<std::string> shell_items(const ShellState& state, std::string_view name);
+
+class ShellExpander {
+ public:
+  // run: output of a substituted command without its last line break. unset: called with each name that has
+  // no value and no default.
+  using Run = std::function<std::string(std::string_view command)>;
+  using Unset = std::function<void(std::string_view name)>;
+  ShellExpander(ShellState& state, Run run, Unset unset)
+      : state_(state), run_(std::move(run)), unset_(std::move(unset)) {}
+
+  // The fields of a word: none if it is an unquoted empty expansion, several if it holds spaces or "$@".
+  std::vector<std::string> fields(std::string_view word);
+  // The word as one text, as in assignments and tests.
+  std::string text(std::string_view word);
+  // The text of a here-document: quotes stay, variables are replaced.
+  std::string document(std::string_view text);
+  // The words of "( a b )" without the brackets; comments are skipped.
+  std::vector<std::string> elements(std::string_view list);
+
+ private:
+  struct Piece;
+  void part(std::string_view word, size_t& at, bool quoted, Piece& out);
+  void dollar(std::string_view part, bool quoted, Piece& out);
+  void braces(std::string_view inside, bool quoted, Piece& out);
+  void modified(const std::string& name, const std::string* found, std::string_view rest, bool count,
+                bool quoted, Piece& out);
+  void value(std::string_view text, bool quoted, Piece& out);
+  void all(const std::vector<std::string>& values, bool quoted, bool joined, Piece& out);
+  std::string plain(std::string_view name);
+
+  ShellState& state_;
+  Run run_;
+  Unset unset_;
+  int depth_ = 0;
+};
+
+// Whether the pattern ("*", "?" and "[a-z]") matches the whole text.
+bool matches_shell_pattern(std::string_view pattern, std::string_view text);
+
+// An arithmetic expression of whole numbers; names stand for variables, which are 0 if unset or no number.
+// Division by zero gives 0.
+int64_t shell_arithmetic(const ShellState& state, std::string_view expression);
+
+}  // namespace shardscape

@@ -1,0 +1,165 @@
+// Launch files become designs; every field is accounted for.
+#include <QtTest>
+
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
+#include "launch/launch_import.h"
+
+using namespace shardscape;
+
+namespace {
+
+const char* const kScript = R"---(#!/bin/bash
+TP=${TP:-2}
+GPUS_PER_NODE=8
+DISTRIBUTED="--nproc_per_node $GPUS_PER_NODE --nnodes ${NODES:-4}"
+MODEL=(
+    --num-layers 60 --hidden-size 5120 --num-attention-heads 40  # don't forget the head
+    --group-query-attention --num-query-groups 8
+    --swiglu --disable-bias-linear --normalization RMSNorm --position-embedding-type rope
+    --num-experts 64 --moe-router-topk 6 --moe-ffn-hidden-size 1536
+    --moe-layer-freq "([0]*1+[1]*59)"
+    --moe-shared-expert-intermediate-size 3072
+    --vocab-size 102400 --untie-embeddings-and-output-weights
+)
+if [ "$TP" -gt 1 ]; then EXTRA="--sequence-parallel"; fi
+torchrun $DISTRIBUTED pretrain_gpt.py "${MODEL[@]}" $EXTRA \
+    --tensor-model-parallel-size $TP --expert-model-parallel-size 8 --expert-tensor-parallel-size 1 \
+    --moe-token-dispatcher-type alltoall --seq-length 4096 --micro-batch-size 1 --global-batch-size 512 \
+    --ffn-hidden-size 12288 --bf16 --use-distributed-optimizer --hidden-dropout 0 --attention-dropout 0 \
+    --lr 1e-4 --frobnicate 3
+)---";
+
+LaunchImport imported(std::string text, std::optional<int64_t> gpus = {}, ShellInput shell = {}) {
+  LaunchRequest request;
+  request.text = std::move(text);
+  request.where = "run.sh";
+  request.gpus = gpus;
+  request.shell = std::move(shell);
+  return import_launch(request);
+}
+
+std::string knob(const LaunchImport& import, const char* id) {
+  return knob_text(import.design, *find_knob(id));
+}
+
+const LaunchField* field(const LaunchImport& import, const std::string& name) {
+  for (const LaunchField& one : import.fields)
+    if (one.name == name) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+class LaunchImportTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_script_is_a_design() {
+    const LaunchImport read = imported(kScript);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(read.framework, std::string("megatron-lm"));
+    QCOMPARE(read.gpus.value_or(0), int64_t(32));
+    QCOMPARE(read.gpus_from, std::string("--nproc_per_node x --nnodes"));
+    QCOMPARE(read.design.model.architecture, std::string("deepseek-moe"));
+    for (const auto& [id, value] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"layers", "60"},
+                                                                    {"dense_layers", "1"},
+                                                                    {"experts", "64"},
+                                                                    {"experts_per_token", "6"},
+                                                                    {"expert_ffn", "1536"},
+                                                                    {"shared_experts", "2"},
+                                                                    {"kv_heads", "8"},
+                                                                    {"head_dim", "128"},
+                                                                    {"tp", "2"},
+                                                                    {"dp", "16"},
+                                                                    {"ep", "8"},
+                                                                    {"etp", "1"},
+                                                                    {"dispatcher", "alltoall"},
+                                                                    {"sequence_parallel", "true"},
+                                                                    {"batch", "512"},
+                                                                    {"sync", "distributed-optimizer"}})
+      QCOMPARE(QString::fromStdString(knob(read, id)), QString(value));
+    for (const Problem& problem : validate(read.design))
+      QVERIFY2(problem.severity != Severity::Error, to_string(problem).c_str());
+  }
+
+  void every_field_is_accounted_for() {
+    const LaunchImport read = imported(kScript);
+    const auto use = [&](const char* name) {
+      const LaunchField* found = field(read, name);
+      return found ? static_cast<int>(found->use) : -1;
+    };
+    QCOMPARE(use("--num-layers"), static_cast<int>(LaunchUse::Taken));
+    QCOMPARE(use("--kv-channels"), static_cast<int>(LaunchUse::Derived));
+    QCOMPARE(use("gpus"), static_cast<int>(LaunchUse::Derived));
+    QCOMPARE(use("--pipeline-model-parallel-size"), static_cast<int>(LaunchUse::Assumed));
+    QCOMPARE(use("--lr"), static_cast<int>(LaunchUse::NoEffect));
+    QCOMPARE(use("--frobnicate"), static_cast<int>(LaunchUse::NoCounterpart));
+    QCOMPARE(field(read, "--num-layers")->line, 15);
+    for (const char* name : {"--swiglu", "--disable-bias-linear", "--ffn-hidden-size", "--moe-layer-freq"})
+      QVERIFY2(use(name) >= 0, name);
+  }
+
+  void variables_and_gpus() {
+    QCOMPARE(knob(imported(kScript, {}, {{}, {{"TP", "4"}, {"NODES", "2"}}, {}}), "dp"), std::string("4"));
+    const LaunchImport given = imported(kScript, 64);
+    QCOMPARE(knob(given, "dp"), std::string("32"));
+    QCOMPARE(given.gpus_from, std::string("given"));
+    const LaunchImport none = imported("python pretrain_gpt.py --num-layers 2");
+    QCOMPARE(none.problems.size(), size_t(1));
+    QCOMPARE(static_cast<int>(none.problems[0].code), static_cast<int>(ProblemCode::LaunchGpus));
+  }
+
+  void a_log_is_a_design() {
+    const char* const log = R"---(using world size: 16, data-parallel size: 8
+0: ------------------------ arguments ------------------------
+0:   accumulate_allreduce_grads_in_fp32 .............. True
+0:   bf16 ............................................ True
+0:   gradient_accumulation_fusion .................... False
+0:   hidden_dropout .................................. 0.0
+0:   attention_dropout ............................... 0.0
+0:   hidden_size ..................................... 1024
+0:   kv_channels ..................................... None
+0:   global_batch_size ............................... 64
+0:   micro_batch_size ................................ 2
+0:   max_position_embeddings ......................... 2048
+0:   num_attention_heads ............................. 16
+0:   num_layers ...................................... 24
+0:   seq_length ...................................... 2048
+0:   tensor_model_parallel_size ...................... 2
+0:   use_distributed_optimizer ....................... False
+0:   world_size ...................................... 16
+0: -------------------- end of arguments ---------------------
+)---";
+    const LaunchImport read = imported(log);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(read.gpus.value_or(0), int64_t(16));
+    QCOMPARE(knob(read, "dp"), std::string("8"));
+    QCOMPARE(knob(read, "hidden"), std::string("1024"));
+    QCOMPARE(knob(read, "gradient_accumulation_fusion"), std::string("false"));
+    QCOMPARE(knob(read, "sync"), std::string("ddp-flat"));
+    QCOMPARE(field(read, "--hidden-size")->line, 8);
+  }
+
+  void refused_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("no launch") << "hello"
+                               << "run.sh: the text is no launch of a known framework";
+    QTest::newRow("no command") << "A=\"--num-layers 2\""
+                                << "run.sh: no command of the script has the argument";
+    QTest::newRow("syntax") << "x --num-layers 2\nrun \"a"
+                            << "run.sh, line 2: ";
+  }
+  void refused() {
+    QFETCH(QString, text);
+    QFETCH(QString, message);
+    const LaunchImport read = imported(text.toStdString());
+    QCOMPARE(read.problems.size(), size_t(1));
+    const QString shown = QString::fromStdString(to_string(read.problems[0]));
+    QVERIFY2(shown.startsWith(message), qPrintable(shown));
+  }
+};
+
+QTEST_APPLESS_MAIN(LaunchImportTest)
+#include "launch_import_test.moc"

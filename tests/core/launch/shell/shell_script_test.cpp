@@ -1,0 +1,162 @@
+// Launch scripts are read, not run: which commands with which words?
+#include <QtTest>
+
+#include "launch/shell/shell_script.h"
+#include "launch/shell/shell_words.h"
+
+using namespace shardscape;
+
+namespace {
+
+ShellScript read(const std::string& text, ShellInput input = {}) {
+  auto out = read_shell_script(text, input);
+  if (const auto* problem = std::get_if<Problem>(&out)) qFatal("%s", to_string(*problem).c_str());
+  return std::get<ShellScript>(out);
+}
+
+// "a|b;c|d": words and commands.
+QString shown(const ShellScript& script) {
+  QStringList commands;
+  for (const ShellCommand& command : script.commands) {
+    QStringList words;
+    for (const std::string& word : command.words) words << QString::fromStdString(word);
+    commands << words.join('|');
+  }
+  return commands.join(';');
+}
+
+}  // namespace
+
+class ShellScriptTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void commands_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<QString>("commands");
+    const auto row = [](const char* name, const char* script, const char* commands) {
+      QTest::newRow(name) << QString(script) << QString(commands);
+    };
+    row("words", "run a 'b c' \"d  e\" f\\ g", "run|a|b c|d  e|f g");
+    row("variables", "N=4; M=\"x y\"\nrun $N ${N}0 $M \"$M\" '$N'", "run|4|40|x|y|x y|$N");
+    row("continuation", "run a \\\n  b", "run|a|b");
+    row("comment", "run a # b\n# c\nrun d#e", "run|a;run|d#e");
+    row("defaults", "A=${B:-2}; C=; run $A ${C:-3} ${C-4} ${D:=5} $D ${A:+6}", "run|2|3|5|5|6");
+    row("an empty value in quotes is a word", "run ${A:-} \"${A:-}\"", "run|");
+    row("parts", "P=a/b.json; run ${P##*/} ${P%.json} ${P/a/c} ${#P} ${P:2:3}",
+        "run|b.json|a/b|c/b.json|8|b.j");
+    row("case of letters", "A=fp8; run ${A^^} ${A^}", "run|FP8|Fp8");
+    row("arithmetic", "N=8; M=2; run $((N * M + 1)) $((N/3)) $(( N > 4 && M != 2 )) $((2**10)) $((N/0))",
+        "run|17|2|0|1024|0");
+    row("array",
+        "A=(--tp 2 # degree, don't count\n --pp $((1+1)))\nA+=(\"c d\")\nrun \"${A[@]}\" ${#A[@]} ${A[1]}",
+        "run|--tp|2|--pp|2|c d|5|2");
+    row("an array in unquoted words splits", "A=(\"--fp8-format hybrid\"); run ${A[@]}",
+        "run|--fp8-format|hybrid");
+    row("named array", "declare -A S=([8B]=32 [70B]=80); M=70B; run ${S[$M]}", "run|80");
+    row("append", "O=\"--a\"; O+=\" --b 1\"; run $O", "run|--a|--b|1");
+    row("if", "T=4\nif [ $T -gt 8 ]; then run big; elif [[ $T == 4 ]]; then run four; else run none; fi",
+        "run|four");
+    row("pattern", "M=llama3-8b\nif [[ $M == llama* && ! $M == *70b ]]; then run yes; fi", "run|yes");
+    row("a quoted star is a star", "M=ab\nif [[ $M == \"a*\" ]]; then run yes; fi", "");
+    row("case", "case fp8 in bf16|fp16) run half;; fp*) run narrow;; *) run other;; esac", "run|narrow");
+    row("for", "for n in 1 2; do run $n; done", "run|1;run|2");
+    row("counting for", "for (( i = 0; i < 3; i++ )); do [ $i = 1 ] && continue; run $i; done",
+        "run|0;run|2");
+    row("while", "while [ $# -gt 0 ]; do case $1 in --tp) TP=$2; shift;; esac; shift; done; run \"$TP\"",
+        "run|");
+    row("and, or", "true && run a || run b; false && run c || run d", "run|a;run|d");
+    row("function", "f() { run $1 \"$@\"; }\nf x 'y z'", "run|x|x|y z");
+    row("eval", "C=\"run a\"; eval $C b", "run|a|b");
+    row("shell in a command", "T=2; srun -N 4 bash -x -c \"torchrun a.py --tp $T\"",
+        "srun|-N|4|bash|-x|-c|torchrun a.py --tp 2;torchrun|a.py|--tp|2");
+    row("environment of one command", "A=1 run b", "run|b");
+    row("known substitutions",
+        "run $(dirname a/b/c.sh) `basename a/b` $(echo x y) $(cd a && pwd) $(expr 2 \\* 3)",
+        "run|a/b|b|x|y|.|6");
+    row("other substitutions are empty", "run $(nvidia-smi -L) a", "run|a");
+    row("redirections", "run a 2>&1 | tee log.txt; run b &> x", "run|a;tee|log.txt;run|b");
+    row("exit is not followed", "if [ ! -f x.py ]; then exit 1; fi\nrun a", "run|a");
+    row("placeholder", "export P=<your partition>\nrun a", "run|a");
+  }
+  void commands() {
+    QFETCH(QString, script);
+    QFETCH(QString, commands);
+    QCOMPARE(shown(read(script.toStdString())), commands);
+  }
+
+  void arguments_and_environment() {
+    const ShellScript script = read("run $2 ${11:-no} $TP $#", {{"a", "b"}, {{"TP", "8"}}, {}});
+    QCOMPARE(shown(script), QString("run|b|no|8|2"));
+  }
+
+  void sourced_files() {
+    ShellInput input;
+    input.source = [](const std::string& path) -> std::optional<std::string> {
+      return path == "./common.sh" ? std::optional<std::string>("TP=4") : std::nullopt;
+    };
+    const ShellScript script = read("source $(dirname $0)/common.sh\n. missing.sh\nrun $TP", input);
+    QCOMPARE(shown(script), QString("run|4"));
+    QCOMPARE(script.notes.size(), size_t(1));
+    QCOMPARE(script.notes[0].line, 2);
+    QVERIFY(script.notes[0].text.find("missing.sh") != std::string::npos);
+    QCOMPARE(script.variables.at("TP"), std::string("4"));
+  }
+
+  void here_documents() {
+    const ShellScript script = read("M=2\ncat <<EOF > ds.json\n{\"stage\": $M}\nEOF\nrun ds.json");
+    QCOMPARE(script.files.at("ds.json"), std::string("{\"stage\": 2}\n"));
+    QCOMPARE(shown(script), QString("cat;run|ds.json"));
+  }
+
+  void a_here_document_of_a_shell_runs() {
+    QCOMPARE(shown(read("N=3\nsbatch <<EOF\n#SBATCH --nodes=2\nrun a $N\nEOF\n")), QString("run|a|3"));
+  }
+
+  void lines_and_notes() {
+    const ShellScript script = read("A=1\n\nrun $B \\\n $A\nrun c");
+    QCOMPARE(script.commands[0].line, 3);
+    QCOMPARE(script.commands[1].line, 5);
+    QCOMPARE(script.notes.size(), size_t(1));
+    QCOMPARE(script.notes[0].text, std::string("$B has no value here and counts as empty"));
+  }
+
+  void broken_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<QString>("where");
+    QTest::newRow("quote") << "A=1\nrun \"a"
+                           << "line 2";
+    QTest::newRow("bracket") << "A=(1 2"
+                             << "line 1";
+    QTest::newRow("if") << "if true; then\nrun a"
+                        << "line 2";
+    QTest::newRow("stray") << "run a\nfi )"
+                           << "line 2";
+    QTest::newRow("endless") << "while true; do A=1; done"
+                             << "line 1";
+    QTest::newRow("endless recursion") << "f() { f; }\nf"
+                                       << "line 1";
+    QTest::newRow("deep") << QString("{ ").repeated(1000) << "line 1";
+  }
+  void broken() {
+    QFETCH(QString, script);
+    QFETCH(QString, where);
+    const auto out = read_shell_script(script.toStdString(), {});
+    QVERIFY(std::holds_alternative<Problem>(out));
+    QCOMPARE(QString::fromStdString(std::get<Problem>(out).where), where);
+  }
+
+  // Any bytes give a script or a problem.
+  void any_bytes() {
+    const std::string alphabet = "aA1 \n\"'`$(){}[]=;&|<>#\\*?!+-/:%@~";
+    uint32_t seed = 7;
+    const auto next = [&] { return seed = seed * 1664525u + 1013904223u; };
+    for (int i = 0; i < 4000; ++i) {
+      std::string text;
+      for (uint32_t n = next() >> 26; n > 0; --n) text += alphabet[(next() >> 8) % alphabet.size()];
+      (void)read_shell_script(text, {});
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(ShellScriptTest)
+#include "shell_script_test.moc"
