@@ -132,7 +132,8 @@ std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& req
   for (const std::string& variable : arguments.values("--variable")) {
     const size_t sign = variable.find('=');
     if (sign == std::string::npos || sign == 0)
-      return Problem{ProblemCode::FlagValueInvalid, "--variable", "\"" + variable + "\" has no \"=\"", "NAME=VALUE"};
+      return Problem{ProblemCode::FlagValueInvalid, "--variable", "\"" + variable + "\" has no \"=\"",
+                     "NAME=VALUE"};
     request.shell.environment[variable.substr(0, sign)] = variable.substr(sign + 1);
   }
   return std::nullopt;

@@ -60,7 +60,7 @@ std::string band_text(double value, const std::optional<ErrorBand>& band,
                       const std::function<std::string(double)>& text);
 
 // Whether the bands of two predicted values overlap. This is a tie of designs whose errors are independent:
-// those of different workloads (ratio_band.h). False without both bands.
+// those of different workloads (ratio_errors.h). False without both bands.
 bool bands_overlap(double a, const std::optional<ErrorBand>& of_a, double b,
                    const std::optional<ErrorBand>& of_b);
 // Bytes by which the band of a predicted memory reaches over the capacity; 0: not at all, without a band, or

@@ -71,7 +71,8 @@ ErrorSample read_sample(const JsonFile& file, const json& entry) {
 }
 
 PairSample read_pairs(const JsonFile& file, const json& entry) {
-  file.only(entry, {"set", "metric", "accelerator", "precision", "kind", "scale", "settings", "workloads"});
+  file.only(entry,
+            {"set", "metric", "accelerator", "precision", "kind", "scale", "settings", "workloads", "ids"});
   auto out = read_head<PairSample>(file, entry);
   out.settings = file.text(entry, "settings");
   for (const json& of : file.array(entry, "workloads")) {
@@ -80,6 +81,11 @@ PairSample read_pairs(const JsonFile& file, const json& entry) {
       JsonFile::fail(ProblemCode::DataValue, file.place(of), "a workload has no pairs",
                      "at least one number");
   }
+  const json& ids = file.array(entry, "ids");
+  for (const double id : numbers(file, ids)) out.ids.push_back(static_cast<int64_t>(id));
+  if (out.ids.size() != out.workloads.size())
+    JsonFile::fail(ProblemCode::DataValue, file.place(ids), "the lists of workloads and ids differ in length",
+                   "an id per workload");
   return out;
 }
 
@@ -178,6 +184,7 @@ std::string measured_errors_json(const MeasuredErrors& errors) {
     entry["settings"] = sample.settings;
     json& workloads = entry["workloads"] = json::array();
     for (const std::vector<double>& of : sample.workloads) workloads.push_back(rounded(of));
+    entry["ids"] = sample.ids;
     line(entry, &sample == errors.pairs.data());
   }
   return out + "\n ]}\n";

@@ -3,11 +3,13 @@
 //
 // Format: {"note": "...", "samples": [{"set": "megatron_a100", "metric": "time", "accelerator": "a100-80gb",
 // "precision": "16", "kind": "dense", "scale": "node", "log_ratios": [0.0123, ...]}, ...],
-// "pairs": [{"set": ..., "scale": "node", "settings": "pp tp", "workloads": [[0.0123, ...], ...]}, ...]}.
+// "pairs": [{"set": ..., "scale": "node", "settings": "pp tp", "workloads": [[0.0123, ...], ...],
+// "ids": [3, ...]}, ...]}.
 // "pairs" may be missing. Logarithms are rounded to four decimals. `shardscape-cli validate --bands` writes
 // the file.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +43,7 @@ struct PairSample {
   ErrorCase of;
   std::string settings;  // ids of knobs, or of settings of servers, in alphabetical order
   std::vector<std::vector<double>> workloads;  // a list per workload, which has at least one pair
+  std::vector<int64_t> ids;                    // of these workloads within the set and the metric, from 0
 };
 
 struct MeasuredErrors {

@@ -31,19 +31,23 @@ std::string settings_text(const std::string& settings) {
 
 // The pairs of these samples; empty if they are too few.
 std::optional<RatioErrors> errors_of(const std::vector<const PairSample*>& samples, bool one_set) {
-  std::map<std::string, std::vector<const std::vector<double>*>> sets;
+  // Pairs of one workload that differ in other settings are of the same runs.
+  std::map<std::string, std::map<int64_t, std::vector<double>>> sets;
   for (const PairSample* sample : samples)
-    for (const std::vector<double>& workload : sample->workloads) sets[sample->set].push_back(&workload);
+    for (size_t i = 0; i < sample->workloads.size(); ++i) {
+      std::vector<double>& of = sets[sample->set][sample->ids[i]];
+      of.insert(of.end(), sample->workloads[i].begin(), sample->workloads[i].end());
+    }
   RatioErrors out;
   double all = 0;
   for (const auto& [set, workloads] : sets) {
     double of_set = 0;
-    for (const auto* pairs : workloads) of_set += independent(pairs->size());
+    for (const auto& [id, pairs] : workloads) of_set += independent(pairs.size());
     all += of_set;
-    for (const auto* pairs : workloads) {
-      const auto count = static_cast<double>(pairs->size());
-      for (const double error : *pairs)
-        out.errors.emplace_back(std::abs(error), independent(pairs->size()) / count / std::sqrt(of_set));
+    for (const auto& [id, pairs] : workloads) {
+      const auto count = static_cast<double>(pairs.size());
+      for (const double error : pairs)
+        out.errors.emplace_back(std::abs(error), independent(pairs.size()) / count / std::sqrt(of_set));
     }
   }
   out.sets = sets.size();

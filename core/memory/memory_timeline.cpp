@@ -450,11 +450,10 @@ std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Repor
 int64_t graph_pool(const Report& report, StageTimeline& captured, int stage) {
   return captured.pool(*peak_candidates_of(report, stage, captured));
 }
-int64_t graph_pool(const Report& report, const StageReport& stage) {
+int64_t graph_pool(const Report& report, SegmentMemories& captured, const StageReport& stage) {
   if (!captures_graphs(report.design)) return 0;
-  SegmentMemories memories(report, {}, MemoryPool::Graphs);
-  StageTimeline captured(memories, stage, stage.stage);
-  return graph_pool(report, captured, stage.stage);
+  StageTimeline timeline(captured, stage, stage.stage);
+  return graph_pool(report, timeline, stage.stage);
 }
 
 // The peaks of all stages of a bound plan. Null when stopped. table: the memory of the bound graph. captured:
@@ -544,10 +543,10 @@ int64_t always_allocated(const Report& plan) {
 
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
   auto out = std::make_shared<MemoryTimeline>();
-  SegmentMemories memories(report);
+  SegmentMemories memories(report), captured(report, {}, MemoryPool::Graphs);
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
-    StageTimeline timeline(memories, stage, stage.stage, graph_pool(report, stage));
+    StageTimeline timeline(memories, stage, stage.stage, graph_pool(report, captured, stage));
     out->stages.push_back(timeline.fullest(*peak_candidates_of(report, stage.stage, timeline)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use)
       out->peak_stage = stage.stage;
@@ -560,7 +559,8 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   SegmentMemories memories(report);
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  StageTimeline timeline(memories, of, stage, graph_pool(report, of));
+  SegmentMemories captured(report, {}, MemoryPool::Graphs);
+  StageTimeline timeline(memories, of, stage, graph_pool(report, captured, of));
   std::vector<ActionMemory> out;
   timeline.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
                                    report.cache.get()),

@@ -98,6 +98,7 @@ Machine without_nccl_messages(Machine machine);
 struct LinkShare {
   double scaleup = 0, nic = 0;
   LinkShare& operator+=(const LinkShare& other);
+  bool operator==(const LinkShare&) const = default;
 };
 LinkShare link_share(const Machine& machine, const CollectiveEstimate& estimate);
 // The factor, at least 1, by which a collective takes longer while all collectives run, itself included: the

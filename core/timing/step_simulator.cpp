@@ -103,8 +103,9 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     } else {
       of.sync = std::make_unique<SyncSimulator>(costs_, stage, microbatches, timeline);
       of.sync->plan(layout);
-      of.sync->set_links(mean_links(stage.stage, of.timed));
     }
+    // Stages of one class may send their messages over other links.
+    of.sync->set_links(mean_links(stage.stage, of.timed));
     of.sync->begin();
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))

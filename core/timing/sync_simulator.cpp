@@ -130,6 +130,12 @@ void SyncSimulator::plan(const StageLayout& layout) {
   action_seconds_ = std::make_shared<std::vector<double>>(walk_.actions().size(), -1);
 }
 
+void SyncSimulator::set_links(const LinkShare& links) {
+  if (links == links_) return;
+  links_ = links;  // the seconds of the representative's actions do not hold
+  action_seconds_ = std::make_shared<std::vector<double>>(walk_.actions().size(), -1);
+}
+
 bool SyncSimulator::every_microbatch() const {
   return std::any_of(walk_.actions().begin(), walk_.actions().end(),
                      [](const PlacedPlan::PlacedAction& placed) {

@@ -78,7 +78,7 @@ class SyncSimulator : private SyncWalk::Maker {
   void begin_action();
   // Mean share of the links that layers take. Concurrent collectives get the rest, and take longer.
   // Call before the first collective runs.
-  void set_links(const LinkShare& links) { links_ = links; }
+  void set_links(const LinkShare& links);
   // begin(), reduce() and norm(): the begin and the end of a step, in separate calls because some collectives
   // run over several stages.
   void begin();   // zeroes the gradient buffers

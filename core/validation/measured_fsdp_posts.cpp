@@ -17,8 +17,7 @@ std::string why_not(RowMapper& m) {
   if (m.has("suspect")) return "the set marks the row as doubtful: " + m.text("suspect");
   if (!m.has("micro_batch")) return "the row has no microbatch";
   if (!m.has("recompute")) return "the row does not say what is recomputed";
-  const std::string recompute = m.text("recompute"), precision = m.text("precision"),
-                    parallel = m.text("parallel");
+  const std::string recompute = m.text("recompute"), precision = m.text("precision");
   if (recompute == "selective")
     return "the fraction of recomputed layers is not printed (fms-fsdp, every k-th layer)";
   if (recompute != "none") return "the recomputation " + recompute + " is a policy of MaxText";
@@ -111,10 +110,12 @@ void map_fsdp_posts(const MeasuredJson& set, MeasuredSet& out) {
     set_time(m);
     if (const std::string why = why_not(m); !why.empty())
       m.refuse(why);
-    else if (m.text("model").starts_with("Llama4"))
+    else if (m.text("source_path").starts_with("pytorch/ao"))
       set_torchao(m);
-    else
+    else if (m.text("source_path").find("fms-fsdp") != std::string::npos)
       set_fms_fsdp(m);
+    else
+      m.refuse("the code base of " + m.text("source_path") + " is not mapped");
     out.rows.push_back(m.finish());
   }
 }

@@ -73,8 +73,11 @@ std::vector<PairSample> samples_of(const std::string& set, const ValidatedMetric
   out.reserve(samples.size());
   for (auto& [key, workloads] : samples) {
     PairSample& sample = out.emplace_back(
-        PairSample{set, *find_band_metric(metric.name), key.first, key.second, {}});
-    for (auto& [at, errors] : workloads) sample.workloads.push_back(std::move(errors));
+        PairSample{set, *find_band_metric(metric.name), key.first, key.second, {}, {}});
+    for (auto& [at, errors] : workloads) {
+      sample.workloads.push_back(std::move(errors));
+      sample.ids.push_back(static_cast<int64_t>(at));
+    }
   }
   return out;
 }

@@ -182,8 +182,8 @@ class ImportTest : public QObject {
                              "(--all-fields lists them)"})
       QVERIFY2(run.out.contains(said), said);
     const CliRun report = run_cli({"report", "--design", design, "--json"});
-    QCOMPARE(report.json()["design"]["parallel"]["dp"].toInt(), 8);
-    QCOMPARE(report.json()["design"]["model"]["hidden"].toInt(), 1024);
+    QCOMPARE(report.json()["design"].toObject()["parallel"].toObject()["dp"].toInt(), 8);
+    QCOMPARE(report.json()["design"].toObject()["model"].toObject()["hidden"].toInt(), 1024);
     const QJsonObject out = run_cli(words + QStringList{"--json"}).json();
     QCOMPARE(out["framework"].toString(), "megatron-lm");
     QCOMPARE(out["gpus"]["value"].toInt(), 16);

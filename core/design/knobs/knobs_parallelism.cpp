@@ -170,7 +170,7 @@ void add_replicas_and_experts(TableWriter& table) {
   table.flag(member<parallel, &P::shared_expert_overlap>(), "shared_expert_overlap", "Overlap shared experts",
              "Shared experts run on a stream of their own: their first GEMM and activation while tokens are "
              "sent to the routed experts, their second GEMM while the results return (Megatron's "
-             "moe-shared-expert-overlap). Changes only the step time.");
+             "moe-shared-expert-overlap).");
 }
 
 void add_sync_policy(TableWriter& table) {

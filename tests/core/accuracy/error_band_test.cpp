@@ -181,7 +181,7 @@ void ErrorBandTest::memory_over_the_capacity() {
 
 void ErrorBandTest::data_files_are_read_and_written() {
   const MeasuredErrors errors{{sample("one", kCase, {0.12345, -0.2}), sample("two", kCase, {0})},
-                              {{"one", BandMetric::Memory, kCase, "pp tp", {{0.12345, 0.2}, {0.3}}}}};
+                              {{"one", BandMetric::Memory, kCase, "pp tp", {{0.12345, 0.2}, {0.3}}, {4, 7}}}};
   const std::string text = measured_errors_json(errors);
   const auto read = read_measured_errors(text, "bands.json");
   QVERIFY(std::holds_alternative<MeasuredErrors>(read));
@@ -193,6 +193,7 @@ void ErrorBandTest::data_files_are_read_and_written() {
   QCOMPARE(again.pairs[0].metric, BandMetric::Memory);
   QCOMPARE(again.pairs[0].settings, std::string("pp tp"));
   QCOMPARE(again.pairs[0].workloads, (std::vector<std::vector<double>>{{0.1235, 0.2}, {0.3}}));
+  QCOMPARE(again.pairs[0].ids, (std::vector<int64_t>{4, 7}));
   QCOMPARE(measured_errors_json(again), text);
 }
 
@@ -213,7 +214,8 @@ void ErrorBandTest::mistakes_of_pairs_have_a_place() {
       R"({"samples": [], "pairs": [
 {"set": "a", "metric": "time", "accelerator": "h100-sxm-80gb", "precision": "16", "kind": "dense",
  "scale": "node", "settings": "tp", "workloads": )";
-  for (const char* workloads : {"[[]]", "[0.1]", "[[\"x\"]]"}) {
+  for (const char* workloads :
+       {"[[]], \"ids\": [0]", "[0.1], \"ids\": [0]", "[[\"x\"]], \"ids\": [0]", "[[0.1]], \"ids\": [0, 1]"}) {
     const auto read = read_measured_errors(head + workloads + "}]}", "mine.json");
     const auto* problem = std::get_if<Problem>(&read);
     QVERIFY(problem && problem->code == ProblemCode::DataValue);

@@ -15,8 +15,11 @@ const ErrorCase kCase{"h100-sxm-80gb", PrecisionClass::Bits16, ModelKind::Dense,
 // One pair per workload.
 PairSample pairs(const char* set, const char* settings, const std::vector<double>& errors,
                  const ErrorCase& of = kCase) {
-  PairSample out{set, BandMetric::Time, of, settings, {}};
-  for (const double error : errors) out.workloads.push_back({error});
+  PairSample out{set, BandMetric::Time, of, settings, {}, {}};
+  for (const double error : errors) {
+    out.ids.push_back(static_cast<int64_t>(out.workloads.size()));
+    out.workloads.push_back({error});
+  }
   return out;
 }
 
@@ -72,9 +75,21 @@ class RatioErrorsTest : public QObject {
   void dependentPairsAreNoEvidence() {
     PairSample runs = pairs("one", "tp", {});
     runs.workloads = {std::vector<double>(6, 0.1), std::vector<double>(6, 0.1)};
+    runs.ids = {0, 1};
     QVERIFY(!ratio_errors({runs}, BandMetric::Time, kCase, "tp"));
     runs.workloads.push_back(std::vector<double>(6, 0.1));
+    runs.ids.push_back(2);
     QVERIFY(ratio_errors({runs}, BandMetric::Time, kCase, "tp"));
+  }
+
+  // Five runs of which each two differ in other settings have four independent pairs, not ten.
+  void pairsOfAllSettingsAreOfTheSameRuns() {
+    std::vector<PairSample> all;
+    for (const char* settings : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+      all.push_back(pairs("one", settings, {0.1}));
+    QVERIFY(!ratio_errors(all, BandMetric::Time, kCase, "tp"));
+    for (size_t i = 0; i < all.size(); ++i) all[i].ids = {static_cast<int64_t>(i)};
+    QVERIFY(ratio_errors(all, BandMetric::Time, kCase, "tp"));
   }
 
   // The designs of a comparison: of one workload, or not.

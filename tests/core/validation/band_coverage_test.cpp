@@ -60,7 +60,12 @@ class BandCoverageTest : public QObject {
     QVERIFY(std::abs(pairs[0].workloads[0][0]) < 1e-9);
     QVERIFY(std::abs(pairs[0].workloads[1][0] - 2 * std::log(1.1)) < 1e-9);
     for (const char* other : {"first", "second"})
-      pairs.push_back({other, BandMetric::Time, of, "tp", std::vector<std::vector<double>>(9, {0.05})});
+      pairs.push_back({other,
+                       BandMetric::Time,
+                       of,
+                       "tp",
+                       std::vector<std::vector<double>>(9, {0.05}),
+                       {0, 1, 2, 3, 4, 5, 6, 7, 8}});
     const SetRatios found = ratio_coverage(v, v.metrics[0], pairs);
     QCOMPARE(found.set.pairs, size_t{10});
     QCOMPARE(found.set.inside, size_t{5});

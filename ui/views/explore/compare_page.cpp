@@ -184,7 +184,8 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
     if (member > 1) columns.push_back({tr("%1\npinned").arg(letter), letter, true, {}});
     columns.push_back({tr("B − %1\ncurrent − pinned").arg(letter), raw, true,
                        tr("The current design minus the pinned design %1. ✓: the current design is better, "
-                          "✗: it is worse, tie: the 80 % band of the ratio contains 1")
+                          "✗: it is worse, tie: the 80 % band of the ratio contains 1, or the bands of "
+                          "designs of different workloads overlap")
                            .arg(letter)});
     columns.push_back({tr("%"), raw + QStringLiteral(" (%)"), true,
                        tr("The difference in percent of the pinned design %1").arg(letter)});

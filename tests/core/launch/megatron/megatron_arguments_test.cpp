@@ -2,8 +2,8 @@
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
-#include "launch/megatron/megatron_arguments.h"
 #include "design/validate/validate.h"
+#include "launch/megatron/megatron_arguments.h"
 
 using namespace shardscape;
 
