@@ -97,20 +97,36 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     of.gather_forward = start.tower_alone() || start.embedding_alone() ? 0 : gather_seconds_;
     of.gather_backward = start.tower_alone() ? 0 : gather_seconds_;
     const StageLayout& layout = of.timed.program.layout();
-    if (stage.representative < stage.stage) {
-      of.sync = std::make_unique<SyncSimulator>(*stages_[static_cast<size_t>(stage.representative)].sync,
-                                                stage.stage);
+    const LinkShare links = mean_links(stage.stage, of.timed);
+    equal_stages_.push_back(first_equal(stage, links));
+    const int equal = equal_stages_.back();
+    const auto as = [&](int other) {
+      return std::make_unique<SyncSimulator>(*stages_[static_cast<size_t>(other)].sync, stage.stage);
+    };
+    if (equal < stage.stage) {
+      of.sync = as(equal);
+    } else if (stage.representative < stage.stage) {
+      of.sync = as(stage.representative);
+      of.sync->set_links(links);
     } else {
       of.sync = std::make_unique<SyncSimulator>(costs_, stage, microbatches, timeline);
       of.sync->plan(layout);
+      of.sync->set_links(links);
     }
-    // Stages of one class may send their messages over other links.
-    of.sync->set_links(mean_links(stage.stage, of.timed));
     of.sync->begin();
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))
       of.stored.assign(layout.instances.size() * static_cast<size_t>(microbatches), kNoNode);
   }
+}
+
+// The first stage of the same class whose messages take the same share of the links.
+int StepSimulator::first_equal(const StageReport& stage, const LinkShare& links) const {
+  for (int other = stage.representative; other < stage.stage; ++other)
+    if (report_.stages[static_cast<size_t>(other)].representative == stage.representative &&
+        stages_[static_cast<size_t>(other)].sync->links() == links)
+      return other;
+  return stage.stage;
 }
 
 // Mean share of the links while the layers of a stage run: of the collectives of the layers, and of the

@@ -57,6 +57,9 @@ class StepSimulator final : public ScheduleWork {
   // whether the action waits for a message. units: in: the units that are gathered before the action; out:
   // those that are gathered after it.
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
+  // The first stage whose actions take the same time: of the same class (StageReport::representative), and
+  // its messages take the same share of the links.
+  int equal_stage(int stage) const { return equal_stages_[static_cast<size_t>(stage)]; }
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
   // Whether the host waits for the end of a pass before it launches the next one (KernelProfile).
   bool host_waits_for_passes() const { return host_waits_for_passes_; }
@@ -105,6 +108,7 @@ class StepSimulator final : public ScheduleWork {
     return static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to));
   }
   LinkShare mean_links(int stage, const TimedProgram& timed) const;
+  int first_equal(const StageReport& stage, const LinkShare& links) const;
   NodeId run_pass(At at, NodeId arrived, SpanKind kind);
   // run, store and load add a node that waits for after_. They return kNoNode if there is nothing to copy.
   NodeId run(At at, const Event& event, SpanKind kind);
@@ -129,6 +133,7 @@ class StepSimulator final : public ScheduleWork {
   Timeline& timeline_;
   std::map<int, TimedProgram> programs_;  // by StageReport::representative
   std::vector<Stage> stages_;
+  std::vector<int> equal_stages_;  // by stage: the first stage whose actions take the same time
   // Between each stage and the next one; last entry: between the last stage and the first.
   std::vector<Message> messages_;
   std::map<std::pair<const PartSeconds*, OverlapSlowdown>, PartSeconds> slowed_;

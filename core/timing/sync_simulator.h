@@ -79,6 +79,7 @@ class SyncSimulator : private SyncWalk::Maker {
   // Mean share of the links that layers take. Concurrent collectives get the rest, and take longer.
   // Call before the first collective runs.
   void set_links(const LinkShare& links);
+  const LinkShare& links() const { return links_; }
   // begin(), reduce() and norm(): the begin and the end of a step, in separate calls because some collectives
   // run over several stages.
   void begin();   // zeroes the gradient buffers

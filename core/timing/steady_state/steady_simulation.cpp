@@ -34,10 +34,9 @@ class SteadySimulation {
         durations_(fsdp_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds),
         pair_durations_(fsdp_ ? 0 : stages_.size() * order.pairs.size()) {
     for (int s = 0; s < order.stages; ++s) {
-      const StageReport& stage = report.stages[static_cast<size_t>(s)];
-      representatives_.push_back(stage.representative);
+      representatives_.push_back(simulator.equal_stage(s));
       read_from_timeline(s);
-      if (microbatches_repeat_ && !fsdp_) find_durations(s, stage.representative);
+      if (microbatches_repeat_ && !fsdp_) find_durations(s, representatives_.back());
     }
   }
 
@@ -436,7 +435,7 @@ class SteadySimulation {
   std::vector<SteadyStage> stages_;
   // By stage: collectives still run concurrently and slow the next action.
   std::vector<uint8_t> slowed_by_collectives_;
-  std::vector<int> representatives_;       // StageReport::representative
+  std::vector<int> representatives_;       // StepSimulator::equal_stage
   std::vector<StageTransfers> transfers_;  // by representative stage
   std::vector<SteadyMessage> messages_;    // by slot, see ActionOrder::message_slots
   std::vector<ActionDuration> durations_;
