@@ -54,9 +54,9 @@ class MegatronReader {
              : ring == "allgather" ? "all-gather"
                                    : ring,
              "--cp-comm-type");
-    const int64_t microbatch = f_.number("--micro-batch-size", 1);
-    f_.set("microbatch", microbatch, "--micro-batch-size");
-    f_.set("batch", f_.number("--global-batch-size", microbatch * p.dp), "--global-batch-size");
+    f_.set("microbatch", f_.number("--micro-batch-size", 1), "--micro-batch-size");
+    const int64_t one_each = f_.design().workload.microbatch * p.dp;
+    f_.set("batch", f_.number("--global-batch-size", one_each), "--global-batch-size");
     batch_ramp();
   }
 
@@ -107,9 +107,10 @@ class MegatronReader {
     const int64_t each = f_.number(by_layers, 0);
     int64_t chunks = f_.number("--num-virtual-stages-per-pipeline-rank", 1);
     if (each > 0) {
-      if (f_.design().model.layers % (p.pp * each) != 0)
+      const int64_t layers = f_.design().model.layers;
+      if (each > layers || layers % (p.pp * each) != 0)
         return f_.unmapped(by_layers, "the layers do not fill the virtual stages");
-      chunks = f_.design().model.layers / p.pp / each;
+      chunks = layers / p.pp / each;
     }
     f_.set("virtual_stages", chunks, by_layers);
     const std::string group = "--microbatch-group-size-per-virtual-pipeline-stage";

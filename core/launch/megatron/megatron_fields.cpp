@@ -10,6 +10,8 @@
 namespace shardscape {
 namespace {
 
+constexpr int64_t kLargest = 1'000'000'000'000;  // products of a few sizes still fit
+
 // Arguments that change neither memory nor operations of a training step: data, checkpoints, logging,
 // learning rates, initial weights and validation. A final '*' stands for any ending.
 constexpr const char* kNoEffect[] = {"--adam-*",
@@ -159,8 +161,10 @@ int64_t MegatronFields::number(const std::string& argument, int64_t otherwise) {
   if (!found) return otherwise;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(found->data(), found->data() + found->size(), value);
-  if (error == std::errc() && end == found->data() + found->size()) return value;
+  const bool whole = error == std::errc() && end == found->data() + found->size();
+  if (whole && value >= -kLargest && value <= kLargest) return value;
   unmapped(argument, *found == "true" ? "the argument has no value: a variable of the script is empty"
+                     : whole          ? "the number is too large"
                                       : "\"" + *found + "\" is not a whole number");
   return otherwise;
 }

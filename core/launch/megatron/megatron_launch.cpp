@@ -19,6 +19,8 @@ constexpr std::pair<std::string_view, const char*> kSwitchedOff[] = {
     {"bias_swiglu_fusion", "--no-bias-swiglu-fusion"},
     {"overlap_p2p_comm", "--no-overlap-p2p-communication"}};
 
+constexpr int64_t kMostGpus = 100'000'000;
+
 struct Given {
   LaunchArguments arguments;
   std::map<std::string, int> lines;
@@ -33,7 +35,7 @@ std::optional<int64_t> whole(const std::string& text) {
 }
 
 bool is_flag(const std::string& word) {
-  return word.size() > 2 && word.starts_with("--") && word.find(' ') == std::string::npos;
+  return word.size() > 2 && word.starts_with("--") && word.find(' ') >= word.find('=');
 }
 
 // Words behind a flag up to the next one are its values; "--flag=value" counts too.
@@ -107,22 +109,25 @@ bool has_dump(std::string_view text) {
 }
 
 // GPUs of torchrun: processes per node x nodes.
-void read_gpus(const Given& given, const LaunchRequest& request, LaunchImport& out) {
+void read_gpus(const Given& launch, const LaunchRequest& request, LaunchImport& out) {
   if (request.gpus) {
     out.gpus = request.gpus;
     out.gpus_from = "given";
     return;
   }
   const auto find = [&](const char* name) -> std::optional<int64_t> {
-    const auto it = given.launcher.find(name);
-    return it == given.launcher.end() ? std::nullopt : whole(it->second);
+    const auto it = launch.launcher.find(name);
+    return it == launch.launcher.end() ? std::nullopt : whole(it->second);
   };
   if (const auto world = find("world_size")) {
     out.gpus = world;
     out.gpus_from = "world_size";
   } else if (const auto each = find("--nproc_per_node")) {
-    out.gpus = *each * find("--nnodes").value_or(1);
-    out.gpus_from = "--nproc_per_node x --nnodes";
+    const bool given = launch.launcher.contains("--nnodes");
+    const auto nodes = given ? find("--nnodes") : 1;
+    if (!nodes || *each < 1 || *nodes < 1 || *each > kMostGpus / *nodes) return;
+    out.gpus = *each * *nodes;
+    out.gpus_from = given ? "--nproc_per_node x --nnodes" : "--nproc_per_node";
   }
 }
 

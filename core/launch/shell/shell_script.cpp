@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <set>
 
 #include "launch/shell/shell_syntax.h"
@@ -11,11 +12,12 @@
 namespace shardscape {
 namespace {
 
-constexpr int kMostCommands = 100'000;
+constexpr size_t kCommandSteps = 2'000;  // of the budget: 100,000 commands
+constexpr size_t kParseSteps = 64;       // per byte of a text that the script composes
 constexpr int kDeepestCall = 50;
+constexpr int kDeepestList = 1'000;
 constexpr size_t kLongestNote = 60;
 
-struct TooLong {};
 enum class Flow { Next, Break, Continue, Return };
 
 // Commands that change nothing a launch depends on.
@@ -35,11 +37,10 @@ class Interpreter {
     auto parsed = parse_shell(text);
     if (auto* problem = std::get_if<Problem>(&parsed)) return std::move(*problem);
     try {
-      (void)list(std::get<ShellList>(parsed));
-    } catch (const TooLong&) {
+      (void)list(kept(std::move(std::get<ShellList>(parsed))));
+    } catch (const ShellTooLong&) {
       return Problem(ProblemCode::LaunchSyntax, "line " + std::to_string(line_),
-                     "the script runs more than " + std::to_string(kMostCommands) + " commands",
-                     "a script whose loops end");
+                     "the script runs for too long, or its texts grow too long", "a script whose loops end");
     }
     return std::nullopt;
   }
@@ -61,6 +62,9 @@ class Interpreter {
                                        : std::string(text.substr(0, kLongestNote - 3)) + "...";
   }
 
+  // Functions refer to their blocks, so that parsed texts stay.
+  const ShellList& kept(ShellList nodes) { return parsed_.emplace_back(std::move(nodes)); }
+
   ShellExpander expander() {
     return ShellExpander(
         state_, [this](std::string_view command) { return substituted(command); },
@@ -71,12 +75,19 @@ class Interpreter {
   }
 
   Flow list(const ShellList& nodes) {
+    if (++lists_ > kDeepestList) throw ShellTooLong{};
+    const Flow flow = each_of(nodes);
+    --lists_;
+    return flow;
+  }
+
+  Flow each_of(const ShellList& nodes) {
     bool succeeded = true;
     for (const ShellNode& node : nodes) {
       if ((node.join == ShellJoin::IfSucceeded && !succeeded) ||
           (node.join == ShellJoin::IfFailed && succeeded))
         continue;
-      if (++steps_ > kMostCommands) throw TooLong{};
+      state_.budget.spend(kCommandSteps);
       line_ = node.line;
       succeeded_ = true;
       const Flow flow = execute(node);
@@ -91,7 +102,7 @@ class Interpreter {
     switch (node.kind) {
       case ShellNodeKind::Command: return command(node);
       case ShellNodeKind::Group: return list(node.branches[0].body);
-      case ShellNodeKind::Function: functions_[node.name] = node.branches[0].body; return Flow::Next;
+      case ShellNodeKind::Function: functions_[node.name] = &node.branches[0].body; return Flow::Next;
       case ShellNodeKind::If:
         for (const ShellBranch& branch : node.branches) {
           if (!branch.condition.empty() && !holds(branch.condition)) continue;
@@ -135,41 +146,16 @@ class Interpreter {
     const std::string text = expander().text(node.words[0].text);
     const size_t first = std::min(text.find(';'), text.size());
     const size_t second = std::min(text.find(';', first + 1), text.size());
-    (void)calculate(std::string_view(text).substr(0, first));
+    (void)shell_arithmetic(state_, std::string_view(text).substr(0, first));
     bool begun = false;
     return repeat(node.branches[0].body, [&] {
-      if (++steps_ > kMostCommands) throw TooLong{};
-      if (begun && second < text.size()) (void)calculate(std::string_view(text).substr(second + 1));
+      state_.budget.spend(kCommandSteps + text.size());
+      if (begun && second < text.size())
+        (void)shell_arithmetic(state_, std::string_view(text).substr(second + 1));
       begun = true;
       return first < text.size() &&
-             calculate(std::string_view(text).substr(first + 1, second - first - 1)) != 0;
+             shell_arithmetic(state_, std::string_view(text).substr(first + 1, second - first - 1)) != 0;
     });
-  }
-
-  // An arithmetic command: "i = 2 * n", "i += 1", "i++" or an expression.
-  int64_t calculate(std::string_view expression) {
-    const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)); };
-    while (!expression.empty() && space(expression.front())) expression.remove_prefix(1);
-    while (!expression.empty() && space(expression.back())) expression.remove_suffix(1);
-    size_t at = 0;
-    while (at < expression.size() &&
-           (std::isalnum(static_cast<unsigned char>(expression[at])) || expression[at] == '_'))
-      ++at;
-    const std::string name(expression.substr(0, at));
-    while (at < expression.size() && space(expression[at])) ++at;
-    const std::string_view rest = expression.substr(at);
-    std::string value;
-    if (rest == "++" || rest == "--")
-      value = name + rest[0] + "1";
-    else if (rest.size() > 1 && rest[0] == '=' && rest[1] != '=')
-      value = rest.substr(1);
-    else if (rest.size() > 2 && rest[1] == '=' &&
-             std::string_view("+-*/%").find(rest[0]) != std::string_view::npos)
-      value = name + rest[0] + "(" + std::string(rest.substr(2)) + ")";
-    if (name.empty() || value.empty()) return shell_arithmetic(state_, expression);
-    const int64_t result = shell_arithmetic(state_, value);
-    set_shell_value(state_, name, std::to_string(result));
-    return result;
   }
 
   bool holds(const ShellList& condition) {
@@ -181,7 +167,8 @@ class Interpreter {
     const std::string subject = expander().text(node.words[0].text);
     for (const ShellBranch& branch : node.branches)
       for (const ShellWord& pattern : branch.patterns)
-        if (matches_shell_pattern(expander().text(pattern.text), subject)) return list(branch.body);
+        if (matches_shell_pattern(expander().text(pattern.text), subject, state_.budget))
+          return list(branch.body);
     return Flow::Next;
   }
 
@@ -216,7 +203,11 @@ class Interpreter {
     std::string value = expander().text(raw);
     variable.array = variable.array || indexed;
     std::string& item = variable.items[index];
-    item = append ? item + value : std::move(value);
+    state_.budget.spend(value.size());
+    if (append)
+      item += value;
+    else
+      item = std::move(value);
     return true;
   }
 
@@ -263,7 +254,7 @@ class Interpreter {
 
   Flow test(const ShellNode& node, size_t first) {
     if (node.words[first].text == "((") {
-      succeeded_ = calculate(expander().text(node.words[first + 1].text)) != 0;
+      succeeded_ = shell_arithmetic(state_, expander().text(node.words[first + 1].text)) != 0;
       return Flow::Next;
     }
     std::vector<std::string> words;
@@ -272,7 +263,8 @@ class Interpreter {
       words.push_back(expander().text(node.words[i].text));
       literal.push_back(!has_pattern(node.words[i].text));
     }
-    succeeded_ = holds_shell_test(words, literal, true, [this](std::string text) { note(std::move(text)); });
+    succeeded_ = holds_shell_test(words, literal, true, state_.budget,
+                                  [this](std::string text) { note(std::move(text)); });
     return Flow::Next;
   }
 
@@ -281,7 +273,7 @@ class Interpreter {
     if (name == "[" || name == "test") {
       std::vector<std::string> inside(words.begin() + 1, words.end());
       if (name == "[" && !inside.empty() && inside.back() == "]") inside.pop_back();
-      succeeded_ = holds_shell_test(inside, std::vector<bool>(inside.size(), true), false,
+      succeeded_ = holds_shell_test(inside, std::vector<bool>(inside.size(), true), false, state_.budget,
                                     [this](std::string text) { note(std::move(text)); });
       return Flow::Next;
     }
@@ -299,7 +291,7 @@ class Interpreter {
     } else if (name == "set" && words.size() > 1 && words[1] == "--") {
       state_.arguments.assign(words.begin() + 2, words.end());
     } else if (name == "let") {
-      for (size_t i = 1; i < words.size(); ++i) (void)calculate(words[i]);
+      for (size_t i = 1; i < words.size(); ++i) (void)shell_arithmetic(state_, words[i]);
     } else if (name == "eval") {
       std::string text;
       for (size_t i = 1; i < words.size(); ++i) text += words[i] + " ";
@@ -307,7 +299,7 @@ class Interpreter {
     } else if (name == "source" || name == ".") {
       return words.size() > 1 ? source(words[1]) : Flow::Next;
     } else if (const auto function = functions_.find(name); function != functions_.end()) {
-      return call(function->second, std::move(words));
+      return call(*function->second, std::move(words));
     } else if (!is_declaration(name) && name != "false" &&
                std::find(std::begin(kSilent), std::end(kSilent), name) == std::end(kSilent)) {
       const std::string inner = shell_text(words);
@@ -330,6 +322,7 @@ class Interpreter {
   Flow shift(const std::vector<std::string>& words) {
     const int64_t count = words.size() > 1 ? shell_arithmetic(state_, words[1]) : 1;
     auto& arguments = state_.arguments;
+    state_.budget.spend(arguments.size());
     succeeded_ = count >= 0 && static_cast<size_t>(count) <= arguments.size();
     if (succeeded_)
       arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(count));
@@ -337,13 +330,14 @@ class Interpreter {
   }
 
   Flow nested(const std::string& text, int line) {
+    state_.budget.spend(text.size() * kParseSteps);
     auto parsed = parse_shell(text);
     if (const auto* problem = std::get_if<Problem>(&parsed)) {
       note("the text \"" + shortened(text) + "\" is not read: " + problem->what);
       return Flow::Next;
     }
     for (ShellNode& node : std::get<ShellList>(parsed)) node.line = line;
-    return deeper([&] { return list(std::get<ShellList>(parsed)); });
+    return deeper(kept(std::move(std::get<ShellList>(parsed))));
   }
 
   Flow source(const std::string& path) {
@@ -352,35 +346,35 @@ class Interpreter {
       note("\"" + shortened(path) + "\" is not read; pass its variables if they matter");
       return Flow::Next;
     }
+    state_.budget.spend(text->size() * kParseSteps);
     auto parsed = parse_shell(*text);
     if (const auto* problem = std::get_if<Problem>(&parsed)) {
       note(shortened(path) + ", " + problem->where + ": " + problem->what);
       return Flow::Next;
     }
-    const Flow flow = deeper([&] { return list(std::get<ShellList>(parsed)); });
+    const Flow flow = deeper(kept(std::move(std::get<ShellList>(parsed))));
     return flow == Flow::Return ? Flow::Next : flow;
   }
 
   Flow call(const ShellList& body, std::vector<std::string> words) {
     std::vector<std::string> arguments(words.begin() + 1, words.end());
     std::swap(state_.arguments, arguments);
-    const ShellList copy = body;  // the function may define itself anew
-    (void)deeper([&] { return list(copy); });
+    (void)deeper(body);
     std::swap(state_.arguments, arguments);
     return Flow::Next;
   }
 
-  template <typename Work>
-  Flow deeper(const Work& work) {
-    if (depth_ >= kDeepestCall) throw TooLong{};
+  Flow deeper(const ShellList& nodes) {
+    if (depth_ >= kDeepestCall) throw ShellTooLong{};
     ++depth_;
-    const Flow flow = work();
+    const Flow flow = list(nodes);
     --depth_;
     return flow;
   }
 
   // The output of commands that depend on words alone; others are not executed.
   std::string substituted(std::string_view command) {
+    state_.budget.spend(command.size() * kParseSteps);
     auto parsed = parse_shell(command);
     const auto* nodes = std::get_if<ShellList>(&parsed);
     if (nodes && !nodes->empty()) {
@@ -423,10 +417,11 @@ class Interpreter {
   const ShellInput& input_;
   ShellState state_;
   ShellScript out_;
-  std::map<std::string, ShellList, std::less<>> functions_;
+  std::deque<ShellList> parsed_;
+  std::map<std::string, const ShellList*, std::less<>> functions_;
   std::set<std::string> noted_;
   bool succeeded_ = true;
-  int line_ = 1, steps_ = 0, depth_ = 0, loops_ = 0;
+  int line_ = 1, lists_ = 0, depth_ = 0, loops_ = 0;
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 100;  // nested blocks
+constexpr int kDeepest = 100;      // nested blocks
+constexpr int kDeepestPart = 200;  // nested quotes and expansions
+constexpr size_t kLongestPlaceholder = 200;
 
 struct Token {
   bool is_word = false;
@@ -135,10 +137,11 @@ class Scanner {
 
   // "NAME=<your name>": templates of scripts mark what a person has to fill in. Taken as it stands.
   bool placeholder(std::string& out) {
-    const size_t end = text_.find_first_of(">\n", at_);
-    if (end == std::string_view::npos || text_[end] == '\n') return false;
-    out += text_.substr(at_, end + 1 - at_);
-    at_ = end + 1;
+    const std::string_view rest = text_.substr(at_, kLongestPlaceholder);
+    const size_t end = rest.find_first_of(">\n");
+    if (end == std::string_view::npos || rest[end] == '\n') return false;
+    out += rest.substr(0, end + 1);
+    at_ += end + 1;
     return true;
   }
 
@@ -388,8 +391,10 @@ class Parser {
   int depth_ = 0;
 };
 
+size_t end_of_part(std::string_view text, size_t at, int depth);
+
 // Position behind the bracket that closes the one before `at`; quotes inside count.
-size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
+size_t end_of_bracket(std::string_view text, size_t at, char open, char close, int outer) {
   for (int depth = 1; at < text.size();) {
     if (text[at] == '\\') {
       at += 2;
@@ -402,7 +407,7 @@ size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
     if (text[at] == open) ++depth;
     if (text[at] == close && --depth == 0) return at + 1;
     if (text[at] == '\'' || text[at] == '"' || text[at] == '`' || text[at] == '$') {
-      at = end_of_shell_part(text, at);
+      at = end_of_part(text, at, outer + 1);
       if (at == std::string_view::npos) return at;
     } else {
       ++at;
@@ -411,9 +416,8 @@ size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
   return std::string_view::npos;
 }
 
-}  // namespace
-
-size_t end_of_shell_part(std::string_view text, size_t at) {
+size_t end_of_part(std::string_view text, size_t at, int depth) {
+  if (depth > kDeepestPart) return std::string_view::npos;
   const char c = text[at];
   if (c == '\'') {
     const size_t end = text.find('\'', at + 1);
@@ -426,19 +430,23 @@ size_t end_of_shell_part(std::string_view text, size_t at) {
       else if (text[i] == c)
         return i + 1;
       else if (text[i] == '$' && c == '"') {
-        i = end_of_shell_part(text, i);
+        i = end_of_part(text, i, depth + 1);
         if (i == std::string_view::npos) return i;
       } else
         ++i;
     }
     return std::string_view::npos;
   }
-  if (c == '(') return end_of_bracket(text, at + 1, '(', ')');
+  if (c == '(') return end_of_bracket(text, at + 1, '(', ')', depth);
   if (c != '$' || at + 1 >= text.size()) return at + 1;
-  if (text[at + 1] == '(') return end_of_bracket(text, at + 2, '(', ')');
-  if (text[at + 1] == '{') return end_of_bracket(text, at + 2, '{', '}');
+  if (text[at + 1] == '(') return end_of_bracket(text, at + 2, '(', ')', depth);
+  if (text[at + 1] == '{') return end_of_bracket(text, at + 2, '{', '}', depth);
   return at + 1;
 }
+
+}  // namespace
+
+size_t end_of_shell_part(std::string_view text, size_t at) { return end_of_part(text, at, 0); }
 
 std::variant<ShellList, Problem> parse_shell(std::string_view script) {
   try {

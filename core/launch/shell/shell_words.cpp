@@ -9,8 +9,9 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 50;          // nested expansions
-constexpr size_t kLongest = 1 << 20;  // bytes of an expanded word
+constexpr int kDeepest = 50;         // nested expansions
+constexpr size_t kLongestSet = 256;  // characters of "[a-z]" in a pattern
+constexpr size_t kFieldSteps = 64;   // of the budget: memory of a field besides its text
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -20,26 +21,29 @@ size_t end_of_name(std::string_view text, size_t at) {
 }
 
 // Removes the shortest or longest part that matches from the front or the back.
-std::string without(std::string_view text, std::string_view pattern, bool front, bool longest) {
+std::string without(std::string_view text, std::string_view pattern, bool front, bool longest,
+                    ShellBudget& budget) {
   for (size_t i = 0; i <= text.size(); ++i) {
     const size_t length = longest ? text.size() - i : i;
     const std::string_view part = front ? text.substr(0, length) : text.substr(text.size() - length);
-    if (matches_shell_pattern(pattern, part))
+    if (matches_shell_pattern(pattern, part, budget))
       return std::string(front ? text.substr(length) : text.substr(0, text.size() - length));
   }
   return std::string(text);
 }
 
-std::string replaced(std::string_view text, std::string_view pattern, std::string_view by, bool everywhere) {
+std::string replaced(std::string_view text, std::string_view pattern, std::string_view by, bool everywhere,
+                     ShellBudget& budget) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     size_t length = 0;
     for (size_t n = text.size() - at; n > 0 && length == 0; --n)
-      if (matches_shell_pattern(pattern, text.substr(at, n))) length = n;
+      if (matches_shell_pattern(pattern, text.substr(at, n), budget)) length = n;
     if (length == 0) {
       out += text[at++];
       continue;
     }
+    budget.spend(by.size());
     out += by;
     at += length;
     if (!everywhere) return out + std::string(text.substr(at));
@@ -49,7 +53,8 @@ std::string replaced(std::string_view text, std::string_view pattern, std::strin
 
 // Whether the element of a pattern at `at` matches a character; next: the element behind it.
 bool matches_one(std::string_view pattern, size_t at, char c, size_t& next) {
-  const size_t end = pattern[at] == '[' ? pattern.find(']', at + 2) : std::string_view::npos;
+  const size_t end = pattern[at] == '[' ? pattern.substr(0, at + kLongestSet).find(']', at + 2)
+                                        : std::string_view::npos;
   if (end == std::string_view::npos) {
     if (pattern[at] == '\\' && at + 1 < pattern.size())
       ++at;
@@ -80,11 +85,12 @@ std::string joined(const std::vector<std::string>& items) {
 }  // namespace
 
 const std::string* find_shell_value(const ShellState& state, std::string_view name) {
-  if (name == "0") return &state.script;
   size_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (error == std::errc() && end == name.data() + name.size())
-    return number <= state.arguments.size() ? &state.arguments[number - 1] : nullptr;
+    return number == 0                        ? &state.script
+           : number <= state.arguments.size() ? &state.arguments[number - 1]
+                                              : nullptr;
   const auto found = state.variables.find(name);
   if (found == state.variables.end()) return nullptr;
   const auto item = found->second.items.find("0");
@@ -95,9 +101,10 @@ void set_shell_value(ShellState& state, const std::string& name, std::string val
   state.variables[name].items["0"] = std::move(value);
 }
 
-std::vector<std::string> shell_items(const ShellState& state, std::string_view name) {
+std::vector<std::string> shell_items(ShellState& state, std::string_view name) {
   const auto found = state.variables.find(name);
   if (found == state.variables.end()) return {};
+  for (const auto& [index, value] : found->second.items) state.budget.spend(value.size() + kFieldSteps);
   std::vector<std::pair<std::string, std::string>> items(found->second.items.begin(),
                                                          found->second.items.end());
   const auto number = [](const std::string& text) {
@@ -115,16 +122,19 @@ std::vector<std::string> shell_items(const ShellState& state, std::string_view n
 
 // The fields so far, and the one that grows.
 struct ShellExpander::Piece {
+  ShellBudget& budget;
   std::vector<std::string> fields = {};
   std::string current = {};
   bool begun = false;  // the current field exists, though it may be empty
   bool split = true;
 
   void add(std::string_view text) {
-    if (current.size() + text.size() <= kLongest) current += text;
+    budget.spend(text.size());
+    current += text;
     begun = true;
   }
   void end() {
+    budget.spend(begun ? kFieldSteps : 1);
     if (begun) fields.push_back(std::move(current));
     current.clear();
     begun = false;
@@ -226,20 +236,22 @@ void ShellExpander::modified(const std::string& name, const std::string* found, 
   if (colon) {  // ${x:offset:length}
     const size_t second = rest.find(':', 1);
     const auto from = static_cast<size_t>(std::max<int64_t>(
-        0, shell_arithmetic(state_, rest.substr(1, second == std::string_view::npos ? second : second - 1))));
+        0, shell_arithmetic(state_,
+                            text(rest.substr(1, second == std::string_view::npos ? second : second - 1)))));
     const auto length = second == std::string_view::npos
                             ? now.size()
-                            : static_cast<size_t>(
-                                  std::max<int64_t>(0, shell_arithmetic(state_, rest.substr(second + 1))));
+                            : static_cast<size_t>(std::max<int64_t>(
+                                  0, shell_arithmetic(state_, text(rest.substr(second + 1)))));
     return value(from < now.size() ? now.substr(from, length) : "", quoted, out);
   }
   const bool twice = rest.size() > 1 && rest[1] == rest[0];
   const std::string_view operand = rest.substr(twice ? 2 : 1);
-  if (sign == '#' || sign == '%') return value(without(now, text(operand), sign == '#', twice), quoted, out);
+  if (sign == '#' || sign == '%')
+    return value(without(now, text(operand), sign == '#', twice, state_.budget), quoted, out);
   if (sign == '/') {
     const size_t slash = operand.find('/');
     const std::string by = slash == std::string_view::npos ? "" : text(operand.substr(slash + 1));
-    return value(replaced(now, text(operand.substr(0, slash)), by, twice), quoted, out);
+    return value(replaced(now, text(operand.substr(0, slash)), by, twice, state_.budget), quoted, out);
   }
   std::string changed = now;
   if (sign == '^' || sign == ',')
@@ -259,7 +271,9 @@ void ShellExpander::dollar(std::string_view part, bool quoted, Piece& out) {
 
 void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& out) {
   const char c = word[at];
-  const size_t end = std::min(end_of_shell_part(word, at), word.size());
+  const bool quotes = c == '$' || c == '`' || (!quoted && (c == '\'' || c == '"'));
+  const size_t end = quotes ? std::min(end_of_shell_part(word, at), word.size()) : at + 1;
+  state_.budget.spend(end - at);
   if (c == '\\') {
     // Inside double quotes, a backslash stays before other characters than these.
     const char next = at + 1 < word.size() ? word[at + 1] : '\\';
@@ -299,25 +313,25 @@ void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& 
 }
 
 std::vector<std::string> ShellExpander::fields(std::string_view word) {
-  Piece out;
-  if (++depth_ <= kDeepest)
-    for (size_t at = 0; at < word.size();) part(word, at, false, out);
+  Piece out{state_.budget};
+  if (++depth_ > kDeepest) throw ShellTooLong{};
+  for (size_t at = 0; at < word.size();) part(word, at, false, out);
   --depth_;
   out.end();
   return std::move(out.fields);
 }
 
 std::string ShellExpander::text(std::string_view word) {
-  Piece out;
+  Piece out{state_.budget};
   out.split = false;
-  if (++depth_ <= kDeepest)
-    for (size_t at = 0; at < word.size();) part(word, at, false, out);
+  if (++depth_ > kDeepest) throw ShellTooLong{};
+  for (size_t at = 0; at < word.size();) part(word, at, false, out);
   --depth_;
   return out.current;
 }
 
 std::string ShellExpander::document(std::string_view text) {
-  Piece out;
+  Piece out{state_.budget};
   out.split = false;
   for (size_t at = 0; at < text.size();) part(text, at, true, out);
   return out.current;
@@ -325,6 +339,7 @@ std::string ShellExpander::document(std::string_view text) {
 
 std::vector<std::string> ShellExpander::elements(std::string_view list) {
   std::vector<std::string> out;
+  state_.budget.spend(list.size());
   for (size_t at = 0; at < list.size();) {
     if (std::isspace(static_cast<unsigned char>(list[at]))) {
       ++at;
@@ -343,9 +358,11 @@ std::vector<std::string> ShellExpander::elements(std::string_view list) {
   return out;
 }
 
-bool matches_shell_pattern(std::string_view pattern, std::string_view text) {
+bool matches_shell_pattern(std::string_view pattern, std::string_view text, ShellBudget& budget) {
   size_t i = 0, j = 0, star = std::string_view::npos, mark = 0;
+  budget.spend(1);
   while (j < text.size()) {
+    budget.spend(1);
     size_t next = 0;
     if (i < pattern.size() && pattern[i] == '*') {
       star = i++;

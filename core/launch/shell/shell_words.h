@@ -17,17 +17,33 @@ struct ShellVariable {
   bool array = false;
 };
 
+// Thrown where a script takes more steps or longer texts than any launch needs.
+struct ShellTooLong {};
+
+// Steps and bytes that a script may still take.
+class ShellBudget {
+ public:
+  void spend(size_t steps) {
+    if (steps > left_) throw ShellTooLong{};
+    left_ -= steps;
+  }
+
+ private:
+  size_t left_ = 200'000'000;
+};
+
 struct ShellState {
   std::map<std::string, ShellVariable, std::less<>> variables;
   std::vector<std::string> arguments;  // $1, $2, ...
   std::string script = "script.sh";    // $0
+  ShellBudget budget = {};
 };
 
 // The value of an unset name is empty. Numbers above the last argument are unset.
 const std::string* find_shell_value(const ShellState& state, std::string_view name);
 void set_shell_value(ShellState& state, const std::string& name, std::string value);
 // The items of an array in the order of their indexes: numbers first.
-std::vector<std::string> shell_items(const ShellState& state, std::string_view name);
+std::vector<std::string> shell_items(ShellState& state, std::string_view name);
 
 class ShellExpander {
  public:
@@ -65,10 +81,10 @@ class ShellExpander {
 };
 
 // Whether the pattern ("*", "?" and "[a-z]") matches the whole text.
-bool matches_shell_pattern(std::string_view pattern, std::string_view text);
+bool matches_shell_pattern(std::string_view pattern, std::string_view text, ShellBudget& budget);
 
 // An arithmetic expression of whole numbers; names stand for variables, which are 0 if unset or no number.
-// Division by zero gives 0.
-int64_t shell_arithmetic(const ShellState& state, std::string_view expression);
+// Assignments take effect. Division by zero gives 0.
+int64_t shell_arithmetic(ShellState& state, std::string_view expression);
 
 }  // namespace shardscape

@@ -105,9 +105,20 @@ class LaunchImportTest : public QObject {
     const LaunchImport given = imported(kScript, 64);
     QCOMPARE(knob(given, "dp"), std::string("32"));
     QCOMPARE(given.gpus_from, std::string("given"));
-    const LaunchImport none = imported("python pretrain_gpt.py --num-layers 2");
-    QCOMPARE(none.problems.size(), size_t(1));
-    QCOMPARE(static_cast<int>(none.problems[0].code), static_cast<int>(ProblemCode::LaunchGpus));
+    for (const char* start :
+         {"python", "torchrun --nproc_per_node 8 --nnodes $NODES", "torchrun --nproc_per_node 8 --nnodes 1:4",
+          "torchrun --nproc_per_node -8", "torchrun --nproc_per_node 4000000000000 --nnodes 4000000000000"}) {
+      const LaunchImport none = imported(std::string(start) + " pretrain_gpt.py --num-layers 2");
+      QVERIFY2(none.problems.size() == 1, start);
+      QCOMPARE(static_cast<int>(none.problems[0].code), static_cast<int>(ProblemCode::LaunchGpus));
+    }
+  }
+
+  void a_value_with_spaces_stays_with_its_flag() {
+    const LaunchImport read = imported(
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --wandb-exp-name=\"my run\" --seed 1");
+    QCOMPARE(QString::fromStdString(field(read, "--num-layers")->value), QString("2"));
+    QCOMPARE(QString::fromStdString(field(read, "--wandb-exp-name")->value), QString("my run"));
   }
 
   void a_log_is_a_design() {

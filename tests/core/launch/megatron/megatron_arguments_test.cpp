@@ -2,8 +2,8 @@
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
-#include "launch/megatron/megatron_arguments.h"
 #include "design/validate/validate.h"
+#include "launch/megatron/megatron_arguments.h"
 
 using namespace shardscape;
 
@@ -165,6 +165,15 @@ class MegatronArgumentsTest : public QObject {
     QCOMPARE(only(with({{"--cross-entropy-loss-fusion", "true"}})),
              std::string("--cross-entropy-loss-fusion"));
     QCOMPARE(only(with({}, 6)), std::string("gpus"));
+    // Products of sizes do not overflow.
+    QCOMPARE(only(with({{"--pipeline-model-parallel-size", "2"},
+                        {"--num-layers-per-virtual-pipeline-stage", "4611686018427387904"}})),
+             std::string("--num-layers-per-virtual-pipeline-stage"));
+    QCOMPARE(only(with({{"--pipeline-model-parallel-size", "2"},
+                        {"--num-layers-per-virtual-pipeline-stage", "900000000000"}})),
+             std::string("--num-layers-per-virtual-pipeline-stage"));
+    QVERIFY(!with({{"--hidden-size", "9223372036854775807"}, {"--swiglu", "true"}}).unmapped.empty());
+    QVERIFY(!with({{"--micro-batch-size", "9223372036854775807"}}).unmapped.empty());
     QVERIFY(with({{"--save", "here"}, {"--ckpt-format", "torch"}}).unmapped.empty());
   }
 };

@@ -47,6 +47,11 @@ class ShellScriptTest : public QObject {
     row("case of letters", "A=fp8; run ${A^^} ${A^}", "run|FP8|Fp8");
     row("arithmetic", "N=8; M=2; run $((N * M + 1)) $((N/3)) $(( N > 4 && M != 2 )) $((2**10)) $((N/0))",
         "run|17|2|0|1024|0");
+    row("signs of arithmetic", "run $((1<<3)) $((2*3**2)) $((0x10)) $((2**3**2)) $((6&3|8)) $((~0)) $((5,7))",
+        "run|8|18|16|512|10|-1|7");
+    row("assignments in arithmetic",
+        "x=1; run $((x++)) $x $((x=9)) $x $((++x)) $((x+=5)) $((0 && (x=1))) $x; ((x*=2)); run $x",
+        "run|1|2|9|9|10|15|0|15;run|30");
     row("array",
         "A=(--tp 2 # degree, don't count\n --pp $((1+1)))\nA+=(\"c d\")\nrun \"${A[@]}\" ${#A[@]} ${A[1]}",
         "run|--tp|2|--pp|2|c d|5|2");
@@ -143,6 +148,36 @@ class ShellScriptTest : public QObject {
     const auto out = read_shell_script(script.toStdString(), {});
     QVERIFY(std::holds_alternative<Problem>(out));
     QCOMPARE(QString::fromStdString(std::get<Problem>(out).where), where);
+  }
+
+  // Long and deep texts end in a second, with little memory.
+  void hostile_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<bool>("fine");
+    const auto many = [](const char* text, int times) { return QString(text).repeated(times); };
+    QTest::newRow("argument 00") << "run ${00}" << true;
+    QTest::newRow("deep defaults") << "run \"" + many("${a:-", 200'000) + '"' << false;
+    QTest::newRow("deep choices") << "run $((" + many("1?", 300'000) + "))" << false;
+    QTest::newRow("deep signs") << "run $((" + many("-", 300'000) + "1))" << false;
+    QTest::newRow("doubled array") << "A=(1 2)\n" + many("A+=(\"${A[@]}\")\n", 40) << false;
+    QTest::newRow("doubled text") << "A=ab\n" + many("A+=$A\n", 60) << false;
+    QTest::newRow("long words") << "A=" + many("x", 1'000'000) + "\nwhile true; do run $A; done" << false;
+    QTest::newRow("replaced") << "A=" + many("x", 262'144) + "\nrun ${A//*y/b}" << false;
+    QTest::newRow("removed") << "A=" + many("x", 1'000'000) + "\nrun ${A%%*y}" << false;
+    QTest::newRow("brackets in a document") << "cat <<E\n" + many("(", 200'000) + "\nE\n" << true;
+    QTest::newRow("long arithmetic") << "A=" + many("1+", 500'000) + "1\nwhile true; do B=$(($A)); done"
+                                     << false;
+    QTest::newRow("many arguments") << "set -- " + many("a ", 100'000) +
+                                           "\nwhile [ $# -gt 0 ]; do shift; done"
+                                    << false;
+    QTest::newRow("placeholders") << "run " + many("A=<", 100'000) << false;
+    QTest::newRow("long function") << "f() { " + many("a;", 50'000) + " }; while true; do f; done" << false;
+  }
+  void hostile() {
+    QFETCH(QString, script);
+    QFETCH(bool, fine);
+    const auto out = read_shell_script(script.toStdString(), {});
+    QCOMPARE(std::holds_alternative<ShellScript>(out), fine);
   }
 
   // Any bytes give a script or a problem.
