@@ -2,6 +2,7 @@
 // megatron/core/transformer/transformer_config.py of d98e8a6.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 
 #include "launch/megatron/megatron_fields.h"
@@ -30,6 +31,7 @@ class ModelReader {
     f_.set("heads", heads, "--num-attention-heads");
     const int64_t groups = f_.number("--num-query-groups", heads);  // read only with group-query-attention
     const bool grouped = f_.on("--group-query-attention") && !f_.on("--multi-latent-attention");
+    if (!grouped) f_.ignore("--num-query-groups", "read only with --group-query-attention");
     f_.derive("kv_heads", std::to_string(grouped ? groups : heads), "--num-query-groups",
               "as many as heads without --group-query-attention", "megatron/training/arguments.py:2382");
     f_.derive("head_dim", std::to_string(f_.number("--kv-channels", hidden / std::max<int64_t>(heads, 1))),
@@ -66,7 +68,8 @@ class ModelReader {
 
   void blocks() {
     const std::string positions = f_.text("--position-embedding-type").value_or("learned_absolute");
-    rope_ = positions == "rope" || positions == "yarn" || f_.on("--use-rotary-position-embeddings");
+    const bool rotary = f_.on("--use-rotary-position-embeddings");
+    rope_ = positions == "rope" || positions == "yarn" || rotary;
     if (!rope_ && positions != "learned_absolute")
       f_.unmapped("--position-embedding-type", "\"" + positions + "\" is not learned_absolute, rope or yarn");
     const bool gated = f_.on("--swiglu"), unbiased = f_.on("--disable-bias-linear");
@@ -75,6 +78,13 @@ class ModelReader {
     const bool latent = f_.on("--multi-latent-attention");
     const bool modern = norm == "RMSNorm" && rope_ && gated && unbiased;
     if (experts > 0) f_.set("experts", experts, "--num-experts");
+    if (experts == 0)
+      for (const char* pattern : {"--moe-*", "--expert-*", "--overlap-moe-*"})
+        f_.ignore(pattern, "the model has no experts");
+    if (!latent)
+      for (const char* argument :
+           {"--q-lora-rank", "--kv-lora-rank", "--qk-head-dim", "--qk-pos-emb-head-dim", "--v-head-dim"})
+        f_.ignore(argument, "read only with --multi-latent-attention");
     if (modern)
       f_.set_architecture(experts > 0 ? mixture(latent) : dense(latent), "--normalization");
     else
@@ -121,12 +131,13 @@ class ModelReader {
     if (sigmoid)
       return std::string("glm4-moe") + (qkv_bias || qk_norm ? "; " : "") + (qkv_bias ? "qkv_bias" : "") +
              (qkv_bias && qk_norm ? ", " : "") + (qk_norm ? "qk_norm" : "");
-    if (shared > 0) {
-      if (f_.on("--moe-shared-expert-gate")) return "qwen2-moe";
-      if (qk_norm)
-        f_.unmapped("--qk-layernorm", "norms of queries and keys are not known with shared experts");
-      return "deepseek-moe";
-    }
+    const bool gated = f_.on("--moe-shared-expert-gate");
+    if (shared > 0 && qk_norm)
+      f_.unmapped("--qk-layernorm", "norms of queries and keys are not known with shared experts");
+    if (shared > 0 && gated) return "qwen2-moe";
+    if (qkv_bias)
+      f_.unmapped("--add-qkv-bias", "biases of queries, keys and values are not known with these experts");
+    if (shared > 0) return "deepseek-moe";
     if (lead > 0)
       f_.unmapped("--moe-layer-freq", "dense layers at the start are known only with shared experts");
     return qk_norm ? "qwen3-moe" : "mixtral";
@@ -193,7 +204,8 @@ class ModelReader {
     if (!rope_) f_.set("positions", f_.number("--max-position-embeddings", 0), "--max-position-embeddings");
     if (rope_) f_.set("positions", 0, "--position-embedding-type");
     (void)f_.text("--max-position-embeddings");  // rope does not read it
-    if (f_.text("--rotary-percent").value_or("1.0") != "1.0")
+    const std::string percent = f_.text("--rotary-percent").value_or("1.0");
+    if (percent.find_first_not_of("1.0") != std::string::npos || std::strtod(percent.c_str(), nullptr) != 1)
       f_.unmapped("--rotary-percent", "the rotation covers whole heads");
   }
 

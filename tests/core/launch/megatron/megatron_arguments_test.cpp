@@ -130,7 +130,20 @@ class MegatronArgumentsTest : public QObject {
          "--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
     row("optimizer_offload_fraction", "0.25",
         {"--optimizer-cpu-offload", "true", "--optimizer-offload-fraction", "0.25"});
-    row("optimizer", "muon", {"--optimizer", "muon"});
+    row("optimizer", "muon", {"--optimizer", "muon", "--muon-tp-mode", "blockwise"});
+    row("sync", "megatron-fsdp", {"--use-megatron-fsdp", "true"});
+    row("grad_dtype", "fp32",
+        {"--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
+    row("context", "ulysses-zigzag",
+        {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
+         "2 1"});
+    row("ulysses_degree", "2",
+        {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
+         "2 1"});
+    row("compute", "nvfp4", {"--fp4-format", "e2m1"});
+    row("positions", "0",
+        {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true", "--rotary-percent",
+         "1"});
     row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
     row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
     row("recompute_method", "block",
@@ -150,6 +163,68 @@ class MegatronArgumentsTest : public QObject {
       qWarning("%s: %s", argument.c_str(), reason.c_str());
     QVERIFY(launch.unmapped.empty());
     QCOMPARE(::knob(launch, knob.constData()), text.toStdString());
+  }
+
+  void usesOfArguments_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("argument");
+    QTest::addColumn<int>("use");
+    const auto row = [](const char* argument, LaunchUse use, const QStringList& arguments) {
+      QTest::addRow("%s by %s", argument, qPrintable(arguments.join(' ')))
+          << arguments << QString(argument) << static_cast<int>(use);
+    };
+    const QStringList modern{
+        "--position-embedding-type", "rope",    "--swiglu",      "true", "--disable-bias-linear", "true",
+        "--normalization",           "RMSNorm", "--num-experts", "8"};
+    row("--add-qkv-bias", LaunchUse::NoCounterpart, modern + QStringList{"--add-qkv-bias", "true"});
+    row("--add-qkv-bias", LaunchUse::NoCounterpart,
+        modern + QStringList{"--add-qkv-bias", "true", "--qk-layernorm", "true"});
+    row("--add-qkv-bias", LaunchUse::NoCounterpart,
+        modern + QStringList{"--add-qkv-bias", "true", "--moe-shared-expert-intermediate-size", "16384"});
+    row("--add-qkv-bias", LaunchUse::Taken,
+        modern + QStringList{"--add-qkv-bias", "true", "--moe-shared-expert-intermediate-size", "16384",
+                             "--moe-shared-expert-gate", "true"});
+    row("--qk-layernorm", LaunchUse::NoCounterpart,
+        modern + QStringList{"--qk-layernorm", "true", "--moe-shared-expert-intermediate-size", "16384",
+                             "--moe-shared-expert-gate", "true"});
+    row("--optimizer", LaunchUse::Taken, {"--optimizer", "muon"});
+    row("--muon-tp-mode", LaunchUse::NoCounterpart, {"--optimizer", "muon"});
+    row("--frobnicate", LaunchUse::NotUnderstood, {"--frobnicate", "3"});
+    row("--num-layers", LaunchUse::NotUnderstood, {"--num-layers", "many"});
+    row("--rampup-batch-size", LaunchUse::NotUnderstood, {"--rampup-batch-size", "many"});
+    row("--delay-wgrad-compute", LaunchUse::NoCounterpart, {"--delay-wgrad-compute", "true"});
+    row("--no-rl-offload-inference-model-weights-when-idle", LaunchUse::NoCounterpart,
+        {"--no-rl-offload-inference-model-weights-when-idle", "true"});
+    row("--empty-unused-memory-level", LaunchUse::NoEffect, {"--empty-unused-memory-level", "0"});
+    row("--empty-unused-memory-level", LaunchUse::NoCounterpart, {"--empty-unused-memory-level", "2"});
+    row("--fp16", LaunchUse::Taken, {"--bf16", "false", "--fp16", "true"});
+    row("--num-virtual-stages-per-pipeline-rank", LaunchUse::Taken,
+        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2"});
+    row("--expert-model-parallel-size", LaunchUse::NoEffect, {"--expert-model-parallel-size", "2"});
+    row("--sequence-parallel", LaunchUse::NoEffect,
+        {"--tensor-model-parallel-size", "1", "--sequence-parallel", "true"});
+    row("--num-query-groups", LaunchUse::NoEffect, {"--group-query-attention", "false"});
+    row("--data-parallel-sharding-strategy", LaunchUse::NoEffect,
+        {"--data-parallel-sharding-strategy", "optim"});
+    row("--use-rotary-position-embeddings", LaunchUse::Taken,
+        {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true"});
+    for (const char* argument : {"--use-checkpoint-args", "--deterministic-mode", "--extra-vocab-size"})
+      row(argument, LaunchUse::NoCounterpart, {argument, "true"});
+    row("--overlap-p2p-communication-warmup-flush", LaunchUse::NoCounterpart,
+        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
+         "--overlap-p2p-communication-warmup-flush", "true"});
+  }
+  void usesOfArguments() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, argument);
+    QFETCH(int, use);
+    LaunchArguments all = seven_billion();
+    for (qsizetype i = 0; i < arguments.size(); i += 2)
+      all[arguments[i].toStdString()] = arguments[i + 1].toStdString();
+    int found = -1;
+    for (const LaunchField& field : read_megatron_arguments(all, 8).fields)
+      if (field.name == argument.toStdString()) found = static_cast<int>(field.use);
+    QCOMPARE(found, use);
   }
 
   // Nothing is dropped silently.
