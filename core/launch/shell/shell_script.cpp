@@ -4,7 +4,9 @@
 #include <cctype>
 #include <deque>
 #include <set>
+#include <utility>
 
+#include "launch/shell/shell_command.h"
 #include "launch/shell/shell_syntax.h"
 #include "launch/shell/shell_test.h"
 #include "launch/shell/shell_words.h"
@@ -17,19 +19,18 @@ constexpr size_t kParseSteps = 64;       // per byte of a text that the script c
 constexpr int kDeepestCall = 50;
 constexpr int kDeepestList = 1'000;
 constexpr size_t kLongestNote = 60;
+constexpr int64_t kMostWaits = 100;  // turns of a loop that asks the running machine
 
 enum class Flow { Next, Break, Continue, Return };
-
-// Commands that change nothing a launch depends on.
-constexpr std::string_view kSilent[] = {"set",   "ulimit", "umask", "trap",  "echo",  "printf", "mkdir",
-                                        "cd",    "pushd",  "popd",  "wait",  "sleep", "rm",     "cp",
-                                        "mv",    "ln",     "chmod", "touch", "true",  ":",      "alias",
-                                        "shopt", "module", "conda", "read",  "type",  "hash"};
+using Locals = std::map<std::string, std::optional<ShellVariable>>;
 
 class Interpreter {
  public:
   explicit Interpreter(const ShellInput& input) : input_(input) {
-    for (const auto& [name, value] : input.environment) set_shell_value(state_, name, value);
+    for (const auto& [name, value] : input.environment) {
+      set_shell_value(state_, name, value);
+      exported_.insert(name);
+    }
     state_.arguments = input.arguments;
   }
 
@@ -89,6 +90,7 @@ class Interpreter {
         continue;
       state_.budget.spend(kCommandSteps);
       line_ = node.line;
+      succeeded_before_ = succeeded;
       succeeded_ = true;
       const Flow flow = execute(node);
       succeeded = succeeded_ != node.negated;
@@ -101,7 +103,7 @@ class Interpreter {
   Flow execute(const ShellNode& node) {
     switch (node.kind) {
       case ShellNodeKind::Command: return command(node);
-      case ShellNodeKind::Group: return list(node.branches[0].body);
+      case ShellNodeKind::Group: return node.subshell ? subshell(node) : list(node.branches[0].body);
       case ShellNodeKind::Function: functions_[node.name] = &node.branches[0].body; return Flow::Next;
       case ShellNodeKind::If:
         for (const ShellBranch& branch : node.branches) {
@@ -112,11 +114,39 @@ class Interpreter {
         return Flow::Next;
       case ShellNodeKind::Case: return choose(node);
       case ShellNodeKind::For: return node.name.empty() ? count(node) : each(node);
-      case ShellNodeKind::While:
-        return repeat(node.branches[0].body,
-                      [&] { return holds(node.branches[0].condition) != node.negated; });
+      case ShellNodeKind::While: return while_loop(node);
     }
     return Flow::Next;
+  }
+
+  using Variables = std::map<std::string, ShellVariable, std::less<>>;
+  // Copying variables takes memory.
+  const Variables& copied(const Variables& variables) {
+    for (const auto& [name, variable] : variables)
+      for (const auto& [index, value] : variable.items) state_.budget.spend(name.size() + value.size() + 1);
+    return variables;
+  }
+
+  Flow subshell(const ShellNode& node) {
+    Variables variables = copied(state_.variables);
+    std::vector<std::string> arguments = state_.arguments;
+    const Flow flow = list(node.branches[0].body);
+    state_.variables = std::move(variables);
+    state_.arguments = std::move(arguments);
+    return flow;
+  }
+
+  // A loop that waits for the machine (a file, input) is left.
+  Flow while_loop(const ShellNode& node) {
+    const int64_t before = unknown_;
+    int64_t turns = 0;
+    return repeat(node.branches[0].body, [&] {
+      const int64_t asked = unknown_;
+      const bool more = holds(node.branches[0].condition) != node.negated;
+      const bool waits = unknown_ > asked || (unknown_ > before && ++turns > kMostWaits);
+      if (more && waits) note("the loop depends on the running machine and is left");
+      return more && !waits;
+    });
   }
 
   // Runs the body while the condition holds. Break and continue end here.
@@ -159,16 +189,30 @@ class Interpreter {
   }
 
   bool holds(const ShellList& condition) {
+    not_executed_.clear();
     (void)list(condition);
+    if (!not_executed_.empty())
+      unknown("whether `" + not_executed_ + "` succeeds is not known; it counts as true");
+    not_executed_.clear();
     return succeeded_;
+  }
+  // An answer that only a running machine knows.
+  void unknown(std::string text) {
+    ++unknown_;
+    note(std::move(text));
   }
 
   Flow choose(const ShellNode& node) {
     const std::string subject = expander().text(node.words[0].text);
-    for (const ShellBranch& branch : node.branches)
+    bool runs = false;
+    for (const ShellBranch& branch : node.branches) {
       for (const ShellWord& pattern : branch.patterns)
-        if (matches_shell_pattern(expander().text(pattern.text), subject, state_.budget))
-          return list(branch.body);
+        runs = runs || matches_shell_pattern(expander().text(pattern.text), subject, state_.budget);
+      if (!runs) continue;
+      const Flow flow = list(branch.body);
+      if (flow != Flow::Next || branch.end == ShellCaseEnd::Leave) return flow;
+      runs = branch.end == ShellCaseEnd::RunNext;
+    }
     return Flow::Next;
   }
 
@@ -221,15 +265,58 @@ class Interpreter {
     list.items[std::to_string(list.items.size())] = std::move(value);
   }
 
+  void remember(const std::string& name, Locals& in) {
+    if (in.contains(name)) return;
+    const auto found = state_.variables.find(name);
+    if (found == state_.variables.end())
+      in[name] = std::nullopt;
+    else
+      in[name] = copied({{name, found->second}}).begin()->second;
+  }
+  void restore(Locals& from) {
+    for (auto& [name, variable] : from)
+      if (variable)
+        state_.variables[name] = std::move(*variable);
+      else
+        state_.variables.erase(name);
+  }
+
+  // "export A=1", "local A", "declare -x A".
+  bool declares(const std::string& command, const ShellWord& word) {
+    const std::string name = shell_assigned_name(word.text);
+    const bool local = command == "local" || command == "declare" || command == "typeset";
+    if (!name.empty() && local && !locals_.empty()) remember(name, locals_.back());
+    if (!name.empty() && command == "export") exported_.insert(name);
+    if (assign(word)) return true;
+    if (local && !locals_.empty() && name == word.text) state_.variables.erase(name);
+    return false;
+  }
+
   Flow command(const ShellNode& node) {
     size_t first = 0;
-    while (first < node.words.size() && assign(node.words[first])) ++first;
+    Locals before;  // assignments in front of a command end with it
+    for (; first < node.words.size(); ++first) {
+      Locals one;
+      const std::string name = shell_assigned_name(node.words[first].text);
+      if (!name.empty() && node.words.size() > 1) remember(name, one);
+      if (!assign(node.words[first])) break;
+      before.merge(one);
+    }
+    if (first == node.words.size()) before.clear();
+    std::set<std::string, std::less<>> exported = exported_;
+    for (const auto& [name, variable] : before) exported_.insert(name);
+    const Flow flow = command_words(node, first);
+    restore(before);
+    if (!before.empty()) exported_ = std::move(exported);
+    return flow;
+  }
+
+  Flow command_words(const ShellNode& node, size_t first) {
     if (first < node.words.size() && (node.words[first].text == "[[" || node.words[first].text == "(("))
       return test(node, first);
     std::vector<std::string> words;
     for (size_t i = first; i < node.words.size(); ++i) {
-      const bool declares = !words.empty() && is_declaration(words[0]);
-      if (declares && assign(node.words[i])) continue;
+      if (!words.empty() && is_shell_declaration(words[0]) && declares(words[0], node.words[i])) continue;
       for (std::string& field : expander().fields(node.words[i].text)) words.push_back(std::move(field));
     }
     if (!node.document.empty() && !node.output.text.empty())
@@ -238,18 +325,6 @@ class Interpreter {
     const bool shell = words[0] == "sbatch" || words[0] == "bash" || words[0] == "sh";
     if (shell && !node.document.empty()) return nested(expander().document(node.document), node.line);
     return run_command(std::move(words), node.line);
-  }
-
-  static bool is_declaration(const std::string& word) {
-    return word == "export" || word == "declare" || word == "local" || word == "readonly" ||
-           word == "typeset";
-  }
-
-  // Whether "*", "?" or "[" stand outside quotes and expansions.
-  static bool has_pattern(std::string_view word) {
-    for (size_t at = 0; at < word.size(); at = std::min(end_of_shell_part(word, at), word.size()))
-      if (word[at] == '*' || word[at] == '?' || word[at] == '[') return true;
-    return false;
   }
 
   Flow test(const ShellNode& node, size_t first) {
@@ -261,10 +336,10 @@ class Interpreter {
     std::vector<bool> literal;
     for (size_t i = first + 1; i < node.words.size() && node.words[i].text != "]]"; ++i) {
       words.push_back(expander().text(node.words[i].text));
-      literal.push_back(!has_pattern(node.words[i].text));
+      literal.push_back(!has_shell_pattern(node.words[i].text));
     }
     succeeded_ = holds_shell_test(words, literal, true, state_.budget,
-                                  [this](std::string text) { note(std::move(text)); });
+                                  [this](std::string text) { unknown(std::move(text)); });
     return Flow::Next;
   }
 
@@ -274,14 +349,17 @@ class Interpreter {
       std::vector<std::string> inside(words.begin() + 1, words.end());
       if (name == "[" && !inside.empty() && inside.back() == "]") inside.pop_back();
       succeeded_ = holds_shell_test(inside, std::vector<bool>(inside.size(), true), false, state_.budget,
-                                    [this](std::string text) { note(std::move(text)); });
+                                    [this](std::string text) { unknown(std::move(text)); });
       return Flow::Next;
     }
     if (name == "exit") {  // often behind a question that is not answered here, such as whether a file exists
       note("\"exit\" is not followed");
       return loops_ > 0 ? Flow::Break : Flow::Next;
     }
-    if (name == "return") return Flow::Return;
+    if (name == "return") {
+      succeeded_ = words.size() > 1 ? shell_arithmetic(state_, words[1]) == 0 : succeeded_before_;
+      return Flow::Return;
+    }
     if (name == "break") return Flow::Break;
     if (name == "continue") return Flow::Continue;
     if (name == "false") succeeded_ = false;
@@ -300,23 +378,50 @@ class Interpreter {
       return words.size() > 1 ? source(words[1]) : Flow::Next;
     } else if (const auto function = functions_.find(name); function != functions_.end()) {
       return call(*function->second, std::move(words));
-    } else if (!is_declaration(name) && name != "false" &&
-               std::find(std::begin(kSilent), std::end(kSilent), name) == std::end(kSilent)) {
-      const std::string inner = shell_text(words);
+    } else if (reads_shell_input(words)) {
+      unknown("`" + shortened(joined(words)) + "` is not executed; its variables stay");
+    } else if (!is_shell_declaration(name) && name != "false" && !is_silent_command(name)) {
+      const std::string inner = shell_text_of(words);
+      if (const size_t script = shell_script_of(words); inner.empty() && script < words.size()) {
+        bool found = false;
+        const Flow flow = child(words, script, found);
+        if (found) return flow;
+      }
+      not_executed_ = shortened(joined(words));
       out_.commands.push_back({std::move(words), line});
       if (!inner.empty()) return nested(inner, line);
     }
     return Flow::Next;
   }
 
-  // "srun ... bash -c TEXT": the text; empty: none.
-  static std::string shell_text(const std::vector<std::string>& words) {
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i] != "bash" && words[i] != "sh" && words[i] != "/bin/bash") continue;
-      for (size_t option = i + 1; option + 1 < words.size() && words[option].starts_with('-'); ++option)
-        if (words[option].ends_with('c')) return words[option + 1];
+  static std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words)
+      if (out.size() <= kLongestNote) out += (out.empty() ? "" : " ") + word.substr(0, kLongestNote + 1);
+    return out;
+  }
+
+  // Another script has its own variables: those that are exported.
+  Flow child(const std::vector<std::string>& words, size_t script, bool& found) {
+    const auto text = input_.source ? input_.source(words[script]) : std::nullopt;
+    if (!text) {
+      note("\"" + shortened(words[script]) + "\" is not read");
+      return Flow::Next;
     }
-    return {};
+    found = true;
+    ShellState state;
+    state.script = words[script];
+    state.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(script) + 1, words.end());
+    for (const auto& [name, variable] : copied(state_.variables))
+      if (exported_.contains(name)) state.variables[name] = variable;
+    state.budget = state_.budget;
+    std::swap(state_, state);
+    auto functions = std::exchange(functions_, {});
+    (void)source_text(words[script], *text);
+    state.budget = state_.budget;
+    std::swap(state_, state);
+    functions_ = std::move(functions);
+    return Flow::Next;
   }
 
   Flow shift(const std::vector<std::string>& words) {
@@ -346,8 +451,12 @@ class Interpreter {
       note("\"" + shortened(path) + "\" is not read; pass its variables if they matter");
       return Flow::Next;
     }
-    state_.budget.spend(text->size() * kParseSteps);
-    auto parsed = parse_shell(*text);
+    return source_text(path, *text);
+  }
+
+  Flow source_text(const std::string& path, const std::string& text) {
+    state_.budget.spend(text.size() * kParseSteps);
+    auto parsed = parse_shell(text);
     if (const auto* problem = std::get_if<Problem>(&parsed)) {
       note(shortened(path) + ", " + problem->where + ": " + problem->what);
       return Flow::Next;
@@ -359,7 +468,10 @@ class Interpreter {
   Flow call(const ShellList& body, std::vector<std::string> words) {
     std::vector<std::string> arguments(words.begin() + 1, words.end());
     std::swap(state_.arguments, arguments);
+    locals_.emplace_back();
     (void)deeper(body);
+    restore(locals_.back());
+    locals_.pop_back();
     std::swap(state_.arguments, arguments);
     return Flow::Next;
   }
@@ -420,7 +532,11 @@ class Interpreter {
   std::deque<ShellList> parsed_;
   std::map<std::string, const ShellList*, std::less<>> functions_;
   std::set<std::string> noted_;
-  bool succeeded_ = true;
+  std::set<std::string, std::less<>> exported_;
+  std::vector<Locals> locals_;  // of the functions that run: values that "local" replaced
+  std::string not_executed_;    // the last command that is not executed
+  int64_t unknown_ = 0;         // answers that only a running machine knows
+  bool succeeded_ = true, succeeded_before_ = true;
   int line_ = 1, lists_ = 0, depth_ = 0, loops_ = 0;
 };
 

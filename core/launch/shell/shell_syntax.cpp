@@ -53,9 +53,8 @@ class Scanner {
         skip(3);
       else if (c == '#')
         at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (c == '(' && peek(1) == '(' && at_command_start())
-        arithmetic_command();
-      else if (!operator_token())
+      else if (!(c == '(' && peek(1) == '(' && at_command_start() && arithmetic_command()) &&
+               !operator_token())
         word();
     }
     put(false, "\n");
@@ -75,13 +74,15 @@ class Scanner {
            tokens_.back().text == "while" || tokens_.back().text == "for" || tokens_.back().text == "!";
   }
 
-  // "(( expression ))" becomes the words "((" and the expression.
-  void arithmetic_command() {
-    const size_t end = text_.find("))", at_);
+  // "(( expression ))" becomes the words "((" and the expression. false: "( (" of two subshells.
+  bool arithmetic_command() {
+    const size_t end = end_of_shell_part(text_, at_);
     if (end == std::string_view::npos) throw SyntaxError{line_, "\"((\" does not end", "\"))\""};
+    if (text_[end - 2] != ')') return false;
     put(true, "((");
-    put(true, std::string(text_.substr(at_ + 2, end - at_ - 2)));
-    skip(end + 2 - at_);
+    put(true, std::string(text_.substr(at_ + 2, end - at_ - 4)));
+    skip(end - at_);
+    return true;
   }
 
   bool operator_token() {
@@ -94,13 +95,15 @@ class Scanner {
     // A digit before a redirection is a file descriptor: "2>&1".
     const size_t digits = std::isdigit(static_cast<unsigned char>(text_[at_])) ? 1 : 0;
     if (digits && peek(1) != '>' && peek(1) != '<') return false;
-    for (const std::string_view known : {"<<<", "<<-", "&>>", ">>&", "<<", ">>", ">&", "<&", "&>", "&&", "||",
-                                         ";;", "<", ">", ";", "&", "|", "(", ")"}) {
+    for (const std::string_view known :
+         {"<<<", "<<-", "&>>", ">>&", ";;&", "<<", ">>", ">&", ">|", "<&", "&>", "&&",
+          "||",  "|&",  ";;",  ";&",  "<",   ">",  ";",  "&",  "|",  "(",  ")"}) {
       if (text_.substr(at_ + digits, known.size()) != known) continue;
       if (digits && known[0] != '<' && known[0] != '>') return false;
       // Process substitution is a word.
       if ((known == "<" || known == ">") && peek(digits + 1) == '(') return false;
-      put(false, std::string(digits ? "2" : "") + std::string(known));
+      const std::string_view plain = known == "|&" ? "|" : known == ">|" ? ">" : known;
+      put(false, std::string(digits ? "2" : "") + std::string(plain));
       at_ += digits + known.size();
       if (known == "<<" || known == "<<-") begin_here_document(known == "<<-");
       return true;
@@ -218,7 +221,7 @@ class Parser {
     for (skip_breaks(); at_ < tokens_.size(); skip_breaks()) {
       const Token& token = tokens_[at_];
       if (token.is_word && std::find(ends.begin(), ends.end(), token.text) != ends.end()) break;
-      if (!token.is_word && (token.text == ")" || token.text == ";;")) break;
+      if (!token.is_word && (token.text == ")" || is_case_end(token.text))) break;
       ShellNode node = command();
       node.join = join;
       join = take("&&", false)   ? ShellJoin::IfSucceeded
@@ -231,6 +234,8 @@ class Parser {
     --depth_;
     return out;
   }
+
+  static bool is_case_end(std::string_view text) { return text == ";;" || text == ";&" || text == ";;&"; }
 
   ShellNode command() {
     ShellNode node;
@@ -283,6 +288,9 @@ class Parser {
       while (take("|", false));
       expect(")", false, node.line);
       branch.body = list({"esac"});
+      branch.end = take(";&", false)    ? ShellCaseEnd::RunNext
+                   : take(";;&", false) ? ShellCaseEnd::TestNext
+                                        : ShellCaseEnd::Leave;
       (void)take(";;", false);
       node.branches.push_back(std::move(branch));
     }
@@ -321,6 +329,7 @@ class Parser {
 
   void group(ShellNode& node, std::string_view end, bool word) {
     node.kind = ShellNodeKind::Group;
+    node.subshell = !word;
     node.branches.push_back({{}, {}, list({"}"})});
     expect(end, word, node.line);
   }
@@ -336,9 +345,15 @@ class Parser {
     node.name = word().text;
     if (take("(", false)) expect(")", false, node.line);
     skip_breaks();
-    if (!take("{", true)) fail("a function needs a block", "\"{\"");
-    node.branches.push_back({{}, {}, list({"}"})});
-    expect("}", true, node.line);
+    ShellNode block;
+    block.line = node.line;
+    if (take("{", true))
+      group(block, "}", true);
+    else if (take("(", false))
+      group(block, ")", false);
+    else
+      fail("a function needs a block", "\"{\"");
+    node.branches.push_back({{}, {}, {std::move(block)}});
   }
 
   ShellWord word() {

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 #include "launch/shell/shell_syntax.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 50;         // nested expansions
-constexpr size_t kLongestSet = 256;  // characters of "[a-z]" in a pattern
-constexpr size_t kFieldSteps = 64;   // of the budget: memory of a field besides its text
+constexpr int kDeepest = 50;          // nested expansions
+constexpr size_t kLongestSet = 256;   // characters of "[a-z]" in a pattern
+constexpr size_t kLongestRange = 64;  // characters of "{0..3}"
+constexpr int64_t kLargestOfRange = 1'000'000'000;
+constexpr size_t kFieldSteps = 64;  // of the budget: memory of a field besides its text
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -101,7 +104,7 @@ void set_shell_value(ShellState& state, const std::string& name, std::string val
   state.variables[name].items["0"] = std::move(value);
 }
 
-std::vector<std::string> shell_items(ShellState& state, std::string_view name) {
+std::vector<std::pair<std::string, std::string>> shell_items(ShellState& state, std::string_view name) {
   const auto found = state.variables.find(name);
   if (found == state.variables.end()) return {};
   for (const auto& [index, value] : found->second.items) state.budget.spend(value.size() + kFieldSteps);
@@ -114,10 +117,7 @@ std::vector<std::string> shell_items(ShellState& state, std::string_view name) {
   };
   std::stable_sort(items.begin(), items.end(),
                    [&](const auto& a, const auto& b) { return number(a.first) < number(b.first); });
-  std::vector<std::string> out;
-  out.reserve(items.size());
-  for (auto& [index, value] : items) out.push_back(std::move(value));
-  return out;
+  return items;
 }
 
 // The fields so far, and the one that grows.
@@ -181,7 +181,6 @@ void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
                   ? 1
                   : end_of_name(inside, 0);
   std::string name(inside.substr(0, at));
-  if (indirect) name = plain(name);
   std::string index;
   if (at < inside.size() && inside[at] == '[') {
     const size_t end = std::min(inside.find(']', at), inside.size());
@@ -190,11 +189,25 @@ void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
   }
   std::string_view rest = inside.substr(at);
   const bool list = index == "@" || index == "*" || name == "@" || name == "*";
+  if (indirect && !list) name = plain(name);
   if (list) {
-    const std::vector<std::string> values = name == "@" || name == "*" ? state_.arguments
-                                                                       : shell_items(state_, name);
+    std::vector<std::string> values;
+    if (name == "@" || name == "*")
+      values = state_.arguments;
+    else
+      for (auto& [key, value] : shell_items(state_, name))
+        values.push_back(std::move(indirect ? key : value));
     if (count) return value(std::to_string(values.size()), quoted, out);
-    if (!values.empty() || rest.empty()) return all(values, quoted, index == "*" || name == "*", out);
+    const char sign = rest.size() > 1 && rest[0] == ':' ? rest[1] : rest.empty() ? '\0' : rest[0];
+    const bool defaults = std::string_view("-=?+").find(sign) != std::string_view::npos;
+    if (rest.starts_with(':') && !defaults) {
+      if (name == "@" || name == "*") values.insert(values.begin(), state_.script);
+      values = slice(std::move(values), rest);
+    } else if (!rest.empty() && !defaults) {
+      for (std::string& one : values) one = changed(one, rest);
+    }
+    if (!values.empty() && sign == '+') return modified(name, &values[0], rest, count, quoted, out);
+    if (!values.empty() || !defaults) return all(values, quoted, index == "*" || name == "*", out);
   }
   const std::string* found = nullptr;
   if (!index.empty() && !list) {
@@ -210,6 +223,48 @@ void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
     found = find_shell_value(state_, name);
   }
   modified(name, found, rest, count, quoted, out);
+}
+
+// First and last position of ":offset" or ":offset:length". Negative offsets and lengths count from the end.
+std::pair<int64_t, int64_t> ShellExpander::bounds(std::string_view rest, size_t size) {
+  const auto whole = static_cast<int64_t>(size);
+  const size_t second = rest.find(':', 1);
+  int64_t from = shell_arithmetic(
+      state_, text(rest.substr(1, second == std::string_view::npos ? second : second - 1)));
+  if (from < 0) from = from < -whole ? whole : from + whole;
+  from = std::min(from, whole);
+  if (second == std::string_view::npos) return {from, whole};
+  const int64_t length = shell_arithmetic(state_, text(rest.substr(second + 1)));
+  const int64_t end = length < 0 ? whole + std::max(length, -whole) : from + std::min(length, whole - from);
+  return {from, std::max(from, end)};
+}
+
+std::vector<std::string> ShellExpander::slice(std::vector<std::string> values, std::string_view rest) {
+  const auto [from, end] = bounds(rest, values.size());
+  return {values.begin() + from, values.begin() + end};
+}
+
+// A value, changed by "#pattern", "/pattern/text", "^", ":offset:length" and so on.
+std::string ShellExpander::changed(std::string_view now, std::string_view rest) {
+  const char sign = rest[0];
+  if (sign == ':') {
+    const auto [from, end] = bounds(rest, now.size());
+    return std::string(now.substr(static_cast<size_t>(from), static_cast<size_t>(end - from)));
+  }
+  const bool twice = rest.size() > 1 && rest[1] == sign;
+  const std::string_view operand = rest.substr(twice ? 2 : 1);
+  if (sign == '#' || sign == '%') return without(now, text(operand), sign == '#', twice, state_.budget);
+  if (sign == '/') {
+    const size_t slash = operand.find('/');
+    const std::string by = slash == std::string_view::npos ? "" : text(operand.substr(slash + 1));
+    return replaced(now, text(operand.substr(0, slash)), by, twice, state_.budget);
+  }
+  std::string out(now);
+  if (sign == '^' || sign == ',')
+    for (size_t i = 0; i < (twice ? out.size() : std::min<size_t>(1, out.size())); ++i)
+      out[i] = static_cast<char>(sign == '^' ? std::toupper(static_cast<unsigned char>(out[i]))
+                                             : std::tolower(static_cast<unsigned char>(out[i])));
+  return out;
 }
 
 // The value of a name, changed by what follows the name inside the brackets.
@@ -233,32 +288,7 @@ void ShellExpander::modified(const std::string& name, const std::string* found, 
     return value(otherwise, quoted, out);
   }
   if (sign == '+') return missing ? void() : value(text(word), quoted, out);
-  if (colon) {  // ${x:offset:length}
-    const size_t second = rest.find(':', 1);
-    const auto from = static_cast<size_t>(std::max<int64_t>(
-        0, shell_arithmetic(state_,
-                            text(rest.substr(1, second == std::string_view::npos ? second : second - 1)))));
-    const auto length = second == std::string_view::npos
-                            ? now.size()
-                            : static_cast<size_t>(std::max<int64_t>(
-                                  0, shell_arithmetic(state_, text(rest.substr(second + 1)))));
-    return value(from < now.size() ? now.substr(from, length) : "", quoted, out);
-  }
-  const bool twice = rest.size() > 1 && rest[1] == rest[0];
-  const std::string_view operand = rest.substr(twice ? 2 : 1);
-  if (sign == '#' || sign == '%')
-    return value(without(now, text(operand), sign == '#', twice, state_.budget), quoted, out);
-  if (sign == '/') {
-    const size_t slash = operand.find('/');
-    const std::string by = slash == std::string_view::npos ? "" : text(operand.substr(slash + 1));
-    return value(replaced(now, text(operand.substr(0, slash)), by, twice, state_.budget), quoted, out);
-  }
-  std::string changed = now;
-  if (sign == '^' || sign == ',')
-    for (size_t i = 0; i < (twice ? changed.size() : std::min<size_t>(1, changed.size())); ++i)
-      changed[i] = static_cast<char>(sign == '^' ? std::toupper(static_cast<unsigned char>(changed[i]))
-                                                 : std::tolower(static_cast<unsigned char>(changed[i])));
-  value(changed, quoted, out);
+  value(changed(now, rest), quoted, out);
 }
 
 void ShellExpander::dollar(std::string_view part, bool quoted, Piece& out) {
@@ -285,8 +315,10 @@ void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& 
     at = end;
   } else if (c == '"' && !quoted) {
     const std::string_view inside = word.substr(at + 1, end - at - 2);
-    if (inside != "$@" && inside != "${@}" && !(inside.starts_with("${") && inside.ends_with("[@]}")))
-      out.add("");
+    const bool list = inside == "$@" ||
+                      (inside.starts_with("${") && end_of_shell_part(inside, 0) == inside.size() &&
+                       (inside.starts_with("${@") || inside.find("[@]") < inside.size()));
+    if (!list) out.add("");
     for (size_t i = 0; i < inside.size();) part(inside, i, true, out);
     at = end;
   } else if (c == '`') {
@@ -312,9 +344,48 @@ void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& 
   }
 }
 
+// The words of "a{1..3}b"; none: the word has no range of numbers.
+std::vector<std::string> ShellExpander::range(std::string_view word) {
+  if (word.find("..") == std::string_view::npos) return {};
+  for (size_t at = 0; at < word.size();) {
+    const size_t end = word[at] == '{' ? word.substr(0, at + kLongestRange).find('}', at)
+                                       : std::string_view::npos;
+    int64_t first = 0, last = 0, step = 1;
+    const char* const stop = word.data() + std::min(end, word.size());
+    const auto number = [&](const char* from, int64_t& out) {
+      const auto [rest, error] = std::from_chars(from, stop, out);
+      return error == std::errc() && std::abs(out) < kLargestOfRange ? rest : nullptr;
+    };
+    const auto dots = [&](const char* from) {
+      return from && stop - from > 2 && from[0] == '.' && from[1] == '.' ? from + 2 : nullptr;
+    };
+    const char* rest = end == std::string_view::npos ? nullptr : dots(number(word.data() + at + 1, first));
+    rest = rest ? number(rest, last) : nullptr;
+    if (const char* third = dots(rest)) rest = number(third, step);
+    if (!rest || rest != stop) {
+      at = word[at] == '\\' ? at + 2 : std::min(end_of_shell_part(word, at), word.size());
+      continue;
+    }
+    step = std::max<int64_t>(1, std::abs(step)) * (first <= last ? 1 : -1);
+    std::vector<std::string> out;
+    for (int64_t i = first; first <= last ? i <= last : i >= last; i += step) {
+      state_.budget.spend(word.size() + kFieldSteps);
+      out.push_back(std::string(word.substr(0, at)) + std::to_string(i) + std::string(word.substr(end + 1)));
+    }
+    return out;
+  }
+  return {};
+}
+
 std::vector<std::string> ShellExpander::fields(std::string_view word) {
   Piece out{state_.budget};
   if (++depth_ > kDeepest) throw ShellTooLong{};
+  if (const std::vector<std::string> words = range(word); !words.empty()) {
+    for (const std::string& one : words)
+      for (std::string& field : fields(one)) out.fields.push_back(std::move(field));
+    --depth_;
+    return std::move(out.fields);
+  }
   for (size_t at = 0; at < word.size();) part(word, at, false, out);
   --depth_;
   out.end();
