@@ -189,12 +189,18 @@ class MegatronReader {
       for (const char* pattern : {"--data-parallel-sharding-strategy", "--outer-dp-sharding-strategy",
                                   "--megatron-fsdp-*", "--fsdp-double-buffer"})
         f_.ignore(pattern, "read only by Megatron-FSDP");
+    const bool fsdp2 = !fsdp_ && f_.on("--use-torch-fsdp2");
     const bool sharded = fsdp ? fsdp != std::string("ddp-flat") : distributed;
     f_.set("sync",
            fsdp      ? fsdp
+           : fsdp2   ? "fsdp2"
            : sharded ? "distributed-optimizer"
                      : "ddp-flat",
-           fsdp_ ? "--use-megatron-fsdp" : "--use-distributed-optimizer");
+           fsdp_   ? "--use-megatron-fsdp"
+           : fsdp2 ? "--use-torch-fsdp2"
+                   : "--use-distributed-optimizer");
+    if (fsdp2 && f_.on("--torch-fsdp2-no-reshard-after-forward"))
+      f_.set("reshard_after_forward", "false", "--torch-fsdp2-no-reshard-after-forward");
     f_.turn_on("overlap_grad_reduce", "--overlap-grad-reduce");
     f_.turn_on("overlap_param_gather", "--overlap-param-gather");
     if (f_.has("--ddp-bucket-size"))
@@ -219,6 +225,24 @@ class MegatronReader {
     const std::string parts = f_.text("--muon-tp-mode").value_or("duplicated");
     if (optimizer == "muon" && f_.design().parallel.tp > 1 && parts != "blockwise")
       f_.unmapped("--muon-tp-mode", "the mode is " + parts + ", not blockwise");
+  }
+
+  // Types of the optimizer's states.
+  void moments() {
+    const std::string first = "--exp-avg-dtype", second = "--exp-avg-sq-dtype";
+    if (!f_.on("--use-precision-aware-optimizer")) {
+      for (const std::string& argument :
+           {first, second, std::string("--main-params-dtype"), std::string("--main-grads-dtype")})
+        f_.ignore(argument, "read only with --use-precision-aware-optimizer");
+      return;
+    }
+    const std::string type = f_.text(first).value_or("fp32");
+    f_.set("moment_dtype", type, first);
+    if (f_.text(second).value_or("fp32") != type) f_.unmapped(second, "both moments have one type");
+    if (f_.text("--main-params-dtype").value_or("fp32") != "fp32")
+      f_.unmapped("--main-params-dtype", "main weights are float32");
+    if (f_.has("--main-grads-dtype"))
+      f_.set("grad_dtype", *f_.text("--main-grads-dtype"), "--main-grads-dtype");
   }
 
   // Megatron-FSDP of 2026 names the types of its gradient shards and of their reductions; "auto" is the type
@@ -246,6 +270,7 @@ class MegatronReader {
       f_.derive("grad_dtype", whole ? "fp32" : "fp16", in_fp32, "float32 unless the parameters are fp16",
                 "megatron/training/arguments.py:1216");
     fsdp_gradients();
+    moments();
     const std::string four = "--fp4-format";
     if (f_.has(four)) {
       const std::string recipe = f_.text("--fp4-recipe").value_or("nvfp4");
@@ -268,6 +293,8 @@ class MegatronReader {
   }
 
   void recompute() {
+    if (const int64_t layers = f_.number("--cpu-offloading-num-layers", 0); layers > 0)
+      f_.set("offload_activations", layers, "--cpu-offloading-num-layers");
     const auto granularity = f_.text("--recompute-granularity");
     if (f_.on("--recompute-activations")) f_.set("recompute", "selective", "--recompute-activations");
     if (!granularity) return;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 
 namespace shardscape {
@@ -145,7 +146,6 @@ constexpr const char* kNoEffect[] = {"--adam-*",
 // Arguments that change the step, though no setting says so.
 constexpr std::pair<const char*, const char*> kChanges[] = {
     {"--deterministic-mode", "deterministic kernels are slower"},
-    {"--extra-vocab-size", "tokens of other tokenizers enlarge the vocabulary"},
     {"--use-checkpoint-args", "the arguments of the checkpoint replace those of the launch"}};
 
 bool matches(std::string_view pattern, std::string_view argument) {
@@ -204,6 +204,11 @@ void MegatronFields::set(const char* knob, const std::string& value, const std::
     note(LaunchUse::Taken, argument, given->second, knob);
   else
     note(LaunchUse::Assumed, argument, value, knob, "default of Megatron-LM");
+}
+
+void MegatronFields::set_effective(const char* knob, const std::string& value, const std::string& argument) {
+  if (const auto reason = without_effect(out_.design, *find_knob(knob))) return unmapped(argument, *reason);
+  set(knob, value, argument);
 }
 
 void MegatronFields::set_architecture(const std::string& architecture, const std::string& argument) {

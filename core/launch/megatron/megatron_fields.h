@@ -38,6 +38,8 @@ class MegatronFields {
   void set(const char* knob, int64_t value, const std::string& argument) {
     set(knob, std::to_string(value), argument);
   }
+  // Sets a knob that may have no effect in the design so far: the argument then has no counterpart.
+  void set_effective(const char* knob, const std::string& value, const std::string& argument);
   void turn_on(const char* knob, const std::string& argument) {
     if (on(argument)) set(knob, "true", argument);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "launch/megatron/megatron_fields.h"
@@ -20,6 +21,7 @@ class ModelReader {
     sizes();
     vocabulary();
     blocks();
+    prediction_and_window();
     positions();
   }
 
@@ -62,6 +64,8 @@ class ModelReader {
     if (!f_.has("--vocab-size") && tokenizer != "GPT2BPETokenizer")
       f_.unmapped("--tokenizer-type", "the launch does not give the vocabulary of a " + tokenizer);
     f_.set("vocab", f_.number("--vocab-size", kGpt2Vocabulary - added) + added, "--vocab-size");
+    if (f_.number("--extra-vocab-size", 0) != 0)  // of Pai-Megatron-Patch
+      f_.unmapped("--extra-vocab-size", "added to a vocabulary that only the tokenizer knows");
     f_.set("vocab_multiple", f_.number("--make-vocab-size-divisible-by", 128),
            "--make-vocab-size-divisible-by");
   }
@@ -94,7 +98,25 @@ class ModelReader {
   std::string dense(bool latent) {
     if (latent) f_.unmapped("--multi-latent-attention", "latent attention is known only with experts");
     if (f_.on("--qk-layernorm")) return "qwen3";
-    return f_.on("--add-qkv-bias") ? "qwen2" : "llama";
+    if (f_.on("--add-qkv-bias")) return "qwen2";
+    return f_.has("--window-size") ? "mistral" : "llama";
+  }
+
+  void prediction_and_window() {
+    if (const int64_t layers = f_.number("--mtp-num-layers", 0); layers > 0)
+      f_.set_effective("mtp_layers", std::to_string(layers), "--mtp-num-layers");
+    const std::string argument = "--window-size";
+    const auto text = f_.text(argument);
+    if (!text) return;
+    // "127,0": so many keys before the query's own and after it; -1: all.
+    std::string digits = *text;
+    for (char& c : digits)
+      if (c == ',' || c == '(' || c == ')') c = ' ';
+    std::istringstream in(digits);
+    int64_t before = 0, after = 0;
+    if (!(in >> before >> after) || !(in >> std::ws).eof() || after != 0 || before < 0)
+      return f_.misread(argument, "\"" + *text + "\" is not LEFT,0");
+    if (before < f_.design().workload.seq) f_.set_effective("window", std::to_string(before + 1), argument);
   }
 
   // LayerNorm, or blocks without a gate or with biases.
@@ -157,8 +179,10 @@ class ModelReader {
 
   // "([0]*3+[1]*58)": layers without experts come first. "1": all layers have experts.
   int64_t leading_dense_layers() {
-    const std::string argument = "--moe-layer-freq", text = f_.text(argument).value_or("1");
-    if (text == "1") return 0;
+    const std::string argument = "--moe-layer-freq", given = f_.text(argument).value_or("1");
+    if (given == "1") return 0;
+    std::string text;  // "[0, 1, 1]" is "[0]+[1]+[1]"
+    for (const char c : given) text += c == ',' ? "]+[" : c == ' ' ? "" : std::string(1, c);
     int64_t counts[2] = {0, 0};
     size_t at = 0;
     const auto skip = [&](const char* signs) {
@@ -180,7 +204,7 @@ class ModelReader {
       experts_begun = experts_begun || (with_experts && count > 0);
     }
     if (known && counts[0] + counts[1] == f_.design().model.layers) return counts[0];
-    f_.unmapped(argument, "\"" + text + "\" is not 1 or ([0]*n+[1]*m) with n dense layers at the start");
+    f_.unmapped(argument, "\"" + given + "\" is not 1 or ([0]*n+[1]*m) with n dense layers at the start");
     return 0;
   }
 
@@ -193,8 +217,6 @@ class ModelReader {
     size("nope_head_dim", "--qk-head-dim", 128);
     size("rope_head_dim", "--qk-pos-emb-head-dim", 64);
     size("value_head_dim", "--v-head-dim", 128);
-    if (const int64_t layers = f_.number("--mtp-num-layers", 0); layers > 0)
-      f_.set("mtp_layers", layers, "--mtp-num-layers");
     for (const char* argument :
          {"--rotary-scaling-factor", "--mscale", "--mscale-all-dim", "--original-max-position-embeddings"})
       (void)f_.text(argument);  // factors of the rotation, not its operations

@@ -10,8 +10,10 @@ namespace shardscape {
 namespace {
 
 constexpr std::string_view kSilent[] = {
-    "set", "ulimit", "umask", "trap", "echo",  "printf", "mkdir", "cd", "pushd", "popd",  "wait",   "sleep",
-    "rm",  "cp",     "mv",    "ln",   "chmod", "touch",  "true",  ":",  "alias", "shopt", "module", "conda"};
+    "set", "ulimit", "umask", "trap",  "echo",  "mkdir", "cd", "pushd", "popd",  "wait",   "sleep", "rm",
+    "cp",  "mv",     "ln",    "chmod", "touch", "true",  ":",  "alias", "shopt", "module", "conda"};
+
+constexpr size_t kLongestPrinted = 1 << 20;
 
 bool is_shell(const std::string& word) {
   return word == "bash" || word == "sh" || word == "/bin/bash" || word == "/bin/sh";
@@ -29,8 +31,7 @@ bool is_shell_declaration(std::string_view name) {
 
 bool reads_shell_input(const std::vector<std::string>& words) {
   const std::string& name = words[0];
-  return name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" ||
-         (name == "printf" && words.size() > 1 && words[1] == "-v");
+  return name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" || name == "printf";
 }
 
 size_t shell_script_of(const std::vector<std::string>& words) {
@@ -42,6 +43,34 @@ size_t shell_script_of(const std::vector<std::string>& words) {
     return at < words.size() && words[at].ends_with(".sh") ? at : words.size();
   }
   return words.size();
+}
+
+std::optional<std::string> shell_printf(const std::vector<std::string>& words, size_t format) {
+  if (format >= words.size()) return std::nullopt;
+  const std::string& text = words[format];
+  std::string out;
+  size_t value = format + 1;
+  // The format repeats while values are left.
+  do {
+    const size_t begin = value;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+      if (text[i] == '%' && (next == 's' || next == 'd')) {
+        if (value < words.size()) out += words[value++];
+        ++i;
+      } else if ((text[i] == '%' && next == '%') || (text[i] == '\\' && next == 'n')) {
+        out += next == 'n' ? '\n' : '%';
+        ++i;
+      } else if (text[i] == '%' || text[i] == '\\') {
+        return std::nullopt;
+      } else {
+        out += text[i];
+      }
+    }
+    if (out.size() > kLongestPrinted) return std::nullopt;
+    if (value == begin) break;
+  } while (value < words.size());
+  return out;
 }
 
 std::string shell_text_of(const std::vector<std::string>& words) {

@@ -1,6 +1,7 @@
 // What the words of a command say about a launch.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ bool reads_shell_input(const std::vector<std::string>& words);
 // Position of a script that the words start: "bash x.sh", "srun ... bash x.sh", "./x.sh"; their number if
 // there is none.
 size_t shell_script_of(const std::vector<std::string>& words);
+// The text of "printf FORMAT VALUES", from the format's position; nullopt: conversions other than %s and %d.
+std::optional<std::string> shell_printf(const std::vector<std::string>& words, size_t format);
 // "srun ... bash -c TEXT": the text; empty: none.
 std::string shell_text_of(const std::vector<std::string>& words);
 

@@ -378,6 +378,11 @@ class Interpreter {
       return words.size() > 1 ? source(words[1]) : Flow::Next;
     } else if (const auto function = functions_.find(name); function != functions_.end()) {
       return call(*function->second, std::move(words));
+    } else if (name == "printf" && (words.size() < 2 || words[1] != "-v")) {
+      // Prints to the terminal.
+    } else if (const auto printed = name == "printf" ? shell_printf(words, 3) : std::nullopt) {
+      state_.budget.spend(printed->size());
+      set_shell_value(state_, words[2], *printed);
     } else if (reads_shell_input(words)) {
       unknown("`" + shortened(joined(words)) + "` is not executed; its variables stay");
     } else if (!is_shell_declaration(name) && name != "false" && !is_silent_command(name)) {
@@ -494,11 +499,24 @@ class Interpreter {
       // "cd FOLDER && pwd": folders of the script count as ".".
       if (last.kind == ShellNodeKind::Command && !last.words.empty() && last.words[0].text == "pwd")
         return ".";
-      if (nodes->size() == 1 && last.kind == ShellNodeKind::Command)
-        if (const auto known = output_of(last)) return *known;
+      Locals before;  // assignments in the substitution end with it
+      std::optional<std::string> known;
+      if (last.kind == ShellNodeKind::Command && assigns(*nodes, before)) known = output_of(last);
+      restore(before);
+      if (known) return *known;
     }
     note("`" + shortened(command) + "` is not executed and counts as empty");
     return {};
+  }
+
+  // Performs the assignments in front of the last command; false: other commands stand there.
+  bool assigns(const ShellList& nodes, Locals& before) {
+    for (size_t i = 0; i + 1 < nodes.size(); ++i)
+      for (const ShellWord& word : nodes[i].words) {
+        remember(shell_assigned_name(word.text), before);
+        if (nodes[i].kind != ShellNodeKind::Command || !assign(word)) return false;
+      }
+    return nodes.size() == 1 || nodes.back().join == ShellJoin::Always;
   }
 
   std::optional<std::string> output_of(const ShellNode& node) {
@@ -518,6 +536,7 @@ class Interpreter {
       for (size_t i = 1; i < words.size(); ++i) expression += words[i] + " ";
       return std::to_string(shell_arithmetic(state_, expression));
     }
+    if (words[0] == "printf") return shell_printf(words, 1);
     if (words[0] == "echo") {
       std::string out;
       for (size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + words[i];

@@ -79,9 +79,9 @@ bool matches_one(std::string_view pattern, size_t at, char c, size_t& next) {
   return inside != other;
 }
 
-std::string joined(const std::vector<std::string>& items) {
+std::string joined(const std::vector<std::string>& items, const std::string& between) {
   std::string out;
-  for (size_t i = 0; i < items.size(); ++i) out += (i ? " " : "") + items[i];
+  for (size_t i = 0; i < items.size(); ++i) out += (i ? between : "") + items[i];
   return out;
 }
 
@@ -144,7 +144,7 @@ struct ShellExpander::Piece {
 std::string ShellExpander::plain(std::string_view name) {
   if (name == "#") return std::to_string(state_.arguments.size());
   if (name == "?") return "0";
-  if (name == "@" || name == "*") return joined(state_.arguments);
+  if (name == "@" || name == "*") return joined(state_.arguments, " ");
   if (name == "$") return "1";
   const std::string* found = find_shell_value(state_, name);
   if (!found && unset_) unset_(name);
@@ -166,7 +166,10 @@ void ShellExpander::value(std::string_view text, bool quoted, Piece& out) {
 }
 
 void ShellExpander::all(const std::vector<std::string>& values, bool quoted, bool join, Piece& out) {
-  if (!quoted || join || !out.split) return value(joined(values), quoted, out);
+  if (!quoted || join || !out.split) {
+    const std::string* separators = join && quoted ? find_shell_value(state_, "IFS") : nullptr;
+    return value(joined(values, separators ? separators->substr(0, 1) : " "), quoted, out);
+  }
   for (size_t i = 0; i < values.size(); ++i) {
     if (i) out.end();
     out.add(values[i]);

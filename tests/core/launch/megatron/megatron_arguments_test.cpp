@@ -140,6 +140,27 @@ class MegatronArgumentsTest : public QObject {
     row("ulysses_degree", "2",
         {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
          "2 1"});
+    row("moment_dtype", "bf16",
+        {"--use-precision-aware-optimizer", "true", "--exp-avg-dtype", "bf16", "--exp-avg-sq-dtype", "bf16"});
+    row("sync", "fsdp2", {"--use-torch-fsdp2", "true"});
+    row("offload_activations", "4", {"--cpu-offloading-num-layers", "4"});
+    const QStringList modern{"--position-embedding-type", "rope", "--swiglu",        "true",
+                             "--disable-bias-linear",     "true", "--normalization", "RMSNorm"};
+    row("window", "128", modern + QStringList{"--window-size", "127,0"});
+    row("mtp_layers", "1",
+        modern + QStringList{"--num-experts", "8", "--mtp-num-layers", "1", "--moe-router-score-function",
+                             "sigmoid"});
+    const QStringList lead{"--moe-ffn-hidden-size",
+                           "16384",
+                           "--moe-shared-expert-intermediate-size",
+                           "16384",
+                           "--num-experts",
+                           "8",
+                           "--num-layers",
+                           "3",
+                           "--moe-layer-freq"};
+    row("dense_layers", "1", modern + lead + QStringList{"[0, 1, 1]"});
+    row("dense_layers", "2", modern + lead + QStringList{"([0]*2+[1])"});
     row("compute", "nvfp4", {"--fp4-format", "e2m1"});
     row("positions", "0",
         {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true", "--rotary-percent",
@@ -208,8 +229,17 @@ class MegatronArgumentsTest : public QObject {
         {"--data-parallel-sharding-strategy", "optim"});
     row("--use-rotary-position-embeddings", LaunchUse::Taken,
         {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true"});
-    for (const char* argument : {"--use-checkpoint-args", "--deterministic-mode", "--extra-vocab-size"})
+    for (const char* argument : {"--use-checkpoint-args", "--deterministic-mode"})
       row(argument, LaunchUse::NoCounterpart, {argument, "true"});
+    row("--extra-vocab-size", LaunchUse::NoCounterpart, {"--extra-vocab-size", "256"});
+    row("--window-size", LaunchUse::NoCounterpart, {"--window-size", "127,0"});  // GPT has no windows
+    row("--window-size", LaunchUse::NotUnderstood, {"--window-size", "127,5"});
+    row("--mtp-num-layers", LaunchUse::NoCounterpart, {"--mtp-num-layers", "1"});
+    row("--mtp-num-layers", LaunchUse::Taken,
+        modern + QStringList{"--mtp-num-layers", "1", "--moe-router-score-function", "sigmoid"});
+    row("--exp-avg-dtype", LaunchUse::NoEffect, {"--exp-avg-dtype", "bf16"});
+    row("--exp-avg-sq-dtype", LaunchUse::NoCounterpart,
+        {"--use-precision-aware-optimizer", "true", "--exp-avg-sq-dtype", "bf16"});
     row("--overlap-p2p-communication-warmup-flush", LaunchUse::NoCounterpart,
         {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
          "--overlap-p2p-communication-warmup-flush", "true"});

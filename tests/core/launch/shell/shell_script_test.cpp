@@ -96,6 +96,10 @@ class ShellScriptTest : public QObject {
     row("ranges", "run a{0..3} {3..1} {0..6..3} '{1..2}' {a,b}", "run|a0|a1|a2|a3|3|2|1|0|3|6|{1..2}|{a,b}");
     row("local variables", "A=1; f() { local A=2 B; B=5; run $A; }; f; run $A ${B:-no}", "run|2;run|1|no");
     row("local takes the old value", "A=1; f() { local A=$A$A; run $A; }; f; run $A", "run|11;run|1");
+    row("printf",
+        "A=(0 1 1); printf -v B \"[%s]\" \"$(IFS=', '; echo \"${A[*]}\")\"; run $B $(printf '%d-%%' 7) "
+        "\"${A[*]}\"",
+        "run|[0,1,1]|7-%|0 1 1");
     row("subshell", "A=1; (A=2; run $A); run $A", "run|2;run|1");
     row("environment ends with its command", "f() { run $A; }; A=1; A=2 f; run $A", "run|2;run|1");
     row("status of functions", "f() { return 1; }; g() { return 0; }; f && run a; g && run b; f || run c",
@@ -153,8 +157,8 @@ class ShellScriptTest : public QObject {
                                << "`grep -q a f`";
     QTest::newRow("read") << "read A B"
                           << "`read A B`";
-    QTest::newRow("printf") << "printf -v A %d 1"
-                            << "`printf -v A %d 1`";
+    QTest::newRow("printf") << "printf -v A %x 1"
+                            << "`printf -v A %x 1`";
     QTest::newRow("loop") << "until [ -e x ]; do sleep 1; done"
                           << "is left";
   }
