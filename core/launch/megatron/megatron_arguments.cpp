@@ -7,6 +7,7 @@
 
 #include "design/knobs/knobs.h"
 #include "launch/megatron/megatron_fields.h"
+#include "launch/megatron/megatron_layout.h"
 
 namespace shardscape {
 namespace {
@@ -130,13 +131,32 @@ class MegatronReader {
       f_.set("schedule", "flexible", group);
       f_.set("microbatch_group", size, group);
     }
-    uneven_stages();
+    if (f_.has("--pipeline-model-parallel-layout"))
+      layout();
+    else
+      uneven_stages();
     for (const char* knob :
          {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"}) {
       std::string argument = std::string("--") + knob;
       std::replace(argument.begin(), argument.end(), '_', '-');
       f_.turn_on(knob, argument);
     }
+  }
+
+  void layout() {
+    const std::string argument = "--pipeline-model-parallel-layout", text = *f_.text(argument);
+    const ParallelSpec& p = f_.design().parallel;
+    const auto read = read_megatron_layout(text);
+    if (!read) return f_.misread(argument, "\"" + text + "\" is not of E, t, m, L and \"|\"");
+    if (!read->usual)
+      return f_.unmapped(argument, "embedding and loss are known only on the first and last stage");
+    const auto stages = static_cast<int64_t>(read->layers.size());
+    if (stages % p.pp != 0)
+      return f_.misread(argument, std::to_string(stages) + " stages are no multiple of the pipeline size");
+    f_.set("virtual_stages", stages / p.pp, argument);
+    std::string list;
+    for (const int64_t layers : read->layers) list += (list.empty() ? "" : ",") + std::to_string(layers);
+    f_.set("stage_layers", list, argument);
   }
 
   // The given layers of the first and last stage; the stages in between share the others evenly.

@@ -140,6 +140,10 @@ class MegatronArgumentsTest : public QObject {
     row("ulysses_degree", "2",
         {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
          "2 1"});
+    row("stage_layers", "15,17",
+        {"--pipeline-model-parallel-size", "2", "--pipeline-model-parallel-layout", "Et*15|(t)*16,t,L"});
+    row("virtual_stages", "2",
+        {"--pipeline-model-parallel-size", "2", "--pipeline-model-parallel-layout", "Et*8|(t*8|)*2t*8L"});
     row("moment_dtype", "bf16",
         {"--use-precision-aware-optimizer", "true", "--exp-avg-dtype", "bf16", "--exp-avg-sq-dtype", "bf16"});
     row("sync", "fsdp2", {"--use-torch-fsdp2", "true"});
@@ -232,6 +236,10 @@ class MegatronArgumentsTest : public QObject {
     for (const char* argument : {"--use-checkpoint-args", "--deterministic-mode"})
       row(argument, LaunchUse::NoCounterpart, {argument, "true"});
     row("--extra-vocab-size", LaunchUse::NoCounterpart, {"--extra-vocab-size", "256"});
+    const char* const layout = "--pipeline-model-parallel-layout";
+    row(layout, LaunchUse::NoCounterpart, {layout, "E|t*32|L|", "--pipeline-model-parallel-size", "2"});
+    for (const char* text : {"E|x|L", "E|(t|L", "E|t*99999999999|L", "E|t*32|L", "E(t|)*99999)*999L"})
+      row(layout, LaunchUse::NotUnderstood, {layout, text, "--pipeline-model-parallel-size", "2"});
     row("--window-size", LaunchUse::NoCounterpart, {"--window-size", "127,0"});  // GPT has no windows
     row("--window-size", LaunchUse::NotUnderstood, {"--window-size", "127,5"});
     row("--mtp-num-layers", LaunchUse::NoCounterpart, {"--mtp-num-layers", "1"});
