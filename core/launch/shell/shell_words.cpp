@@ -178,6 +178,7 @@ void ShellExpander::all(const std::vector<std::string>& values, bool quoted, boo
 
 // "${...}" without the brackets.
 void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
+  if (inside == "#") return value(plain(inside), quoted, out);
   const bool count = inside.size() > 1 && inside[0] == '#', indirect = inside.size() > 1 && inside[0] == '!';
   if (count || indirect) inside.remove_prefix(1);
   size_t at = !inside.empty() && (inside[0] == '@' || inside[0] == '*' || inside[0] == '#')

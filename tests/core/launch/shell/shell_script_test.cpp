@@ -96,6 +96,7 @@ class ShellScriptTest : public QObject {
     row("ranges", "run a{0..3} {3..1} {0..6..3} '{1..2}' {a,b}", "run|a0|a1|a2|a3|3|2|1|0|3|6|{1..2}|{a,b}");
     row("local variables", "A=1; f() { local A=2 B; B=5; run $A; }; f; run $A ${B:-no}", "run|2;run|1|no");
     row("local takes the old value", "A=1; f() { local A=$A$A; run $A; }; f; run $A", "run|11;run|1");
+    row("number of arguments", "set -- a b; run $# ${#}", "run|2|2");
     row("printf",
         "A=(0 1 1); printf -v B \"[%s]\" \"$(IFS=', '; echo \"${A[*]}\")\"; run $B $(printf '%d-%%' 7) "
         "\"${A[*]}\"",
