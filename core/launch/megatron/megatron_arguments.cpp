@@ -7,6 +7,7 @@
 
 #include "design/knobs/knobs.h"
 #include "launch/megatron/megatron_fields.h"
+#include "launch/megatron/megatron_layout.h"
 
 namespace shardscape {
 namespace {
@@ -42,21 +43,28 @@ class MegatronReader {
     experts();
     // Sequence parallelism is switched off where tp is 1.
     if (f_.on("--sequence-parallel") && p.tp > 1) f_.set("sequence_parallel", "true", "--sequence-parallel");
+    if (p.tp == 1) f_.ignore("--sequence-parallel", "off where the tensor parallel size is 1");
     if (f_.on("--tp-comm-overlap")) f_.set("tp_comm_overlap", "true", "--tp-comm-overlap");
     if (f_.on("--tp-comm-overlap-rs-dgrad"))
       f_.set("tp_comm_overlap_rs_dgrad", "true", "--tp-comm-overlap-rs-dgrad");
     if (f_.on("--use-tp-pp-dp-mapping")) f_.set("rank_order", "tp-cp-pp-dp", "--use-tp-pp-dp-mapping");
     const std::string ring = f_.text("--cp-comm-type").value_or("p2p");
+    const std::string sizes = "--hierarchical-context-parallel-sizes";
     if (p.cp > 1)
       f_.set("context",
              ring == "p2p"         ? "zigzag"
              : ring == "a2a"       ? "ulysses"
+             : ring == "a2a+p2p"   ? "ulysses-zigzag"
              : ring == "allgather" ? "all-gather"
                                    : ring,
              "--cp-comm-type");
-    const int64_t microbatch = f_.number("--micro-batch-size", 1);
-    f_.set("microbatch", microbatch, "--micro-batch-size");
-    f_.set("batch", f_.number("--global-batch-size", microbatch * p.dp), "--global-batch-size");
+    if (p.cp > 1 && ring == "a2a+p2p" && f_.has(sizes)) {
+      const std::string levels = *f_.text(sizes);
+      f_.set("ulysses_degree", levels.substr(0, levels.find(' ')), sizes);
+    }
+    f_.set("microbatch", f_.number("--micro-batch-size", 1), "--micro-batch-size");
+    const int64_t one_each = f_.design().workload.microbatch * p.dp;
+    f_.set("batch", f_.number("--global-batch-size", one_each), "--global-batch-size");
     batch_ramp();
   }
 
@@ -95,7 +103,7 @@ class MegatronReader {
     std::istringstream in(digits);
     int64_t start = 0, increment = 0, samples = 0;
     if (!(in >> start >> increment >> samples) || !(in >> std::ws).eof())
-      return f_.unmapped(argument, "\"" + *found + "\" is not START INCREMENT SAMPLES");
+      return f_.misread(argument, "\"" + *found + "\" is not START INCREMENT SAMPLES");
     f_.set("batch_ramp_start", start, argument);
     f_.set("batch_ramp_increment", increment, argument);
     f_.set("batch_ramp_samples", samples, argument);
@@ -105,25 +113,50 @@ class MegatronReader {
     const ParallelSpec& p = f_.design().parallel;
     const std::string by_layers = "--num-layers-per-virtual-pipeline-stage";
     const int64_t each = f_.number(by_layers, 0);
-    int64_t chunks = f_.number("--num-virtual-stages-per-pipeline-rank", 1);
+    const std::string by_stages = "--num-virtual-stages-per-pipeline-rank";
+    int64_t chunks = f_.number(by_stages, 1);
     if (each > 0) {
-      if (f_.design().model.layers % (p.pp * each) != 0)
+      const int64_t layers = f_.design().model.layers;
+      if (each > layers || layers % (p.pp * each) != 0)
         return f_.unmapped(by_layers, "the layers do not fill the virtual stages");
-      chunks = f_.design().model.layers / p.pp / each;
+      chunks = layers / p.pp / each;
     }
-    f_.set("virtual_stages", chunks, by_layers);
+    f_.set("virtual_stages", chunks, each > 0 || !f_.has(by_stages) ? by_layers : by_stages);
+    if (chunks == 1)
+      for (const char* argument :
+           {"--no-overlap-p2p-communication", "--overlap-p2p-communication-warmup-flush"})
+        f_.ignore(argument, "read only with virtual stages");
     const std::string group = "--microbatch-group-size-per-virtual-pipeline-stage";
     if (const int64_t size = f_.number(group, p.pp); size != p.pp) {
       f_.set("schedule", "flexible", group);
       f_.set("microbatch_group", size, group);
     }
-    uneven_stages();
+    if (f_.has("--pipeline-model-parallel-layout"))
+      layout();
+    else
+      uneven_stages();
     for (const char* knob :
          {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"}) {
       std::string argument = std::string("--") + knob;
       std::replace(argument.begin(), argument.end(), '_', '-');
       f_.turn_on(knob, argument);
     }
+  }
+
+  void layout() {
+    const std::string argument = "--pipeline-model-parallel-layout", text = *f_.text(argument);
+    const ParallelSpec& p = f_.design().parallel;
+    const auto read = read_megatron_layout(text);
+    if (!read) return f_.misread(argument, "\"" + text + "\" is not of E, t, m, L and \"|\"");
+    if (!read->usual)
+      return f_.unmapped(argument, "embedding and loss are known only on the first and last stage");
+    const auto stages = static_cast<int64_t>(read->layers.size());
+    if (stages % p.pp != 0)
+      return f_.misread(argument, std::to_string(stages) + " stages are no multiple of the pipeline size");
+    f_.set("virtual_stages", stages / p.pp, argument);
+    std::string list;
+    for (const int64_t layers : read->layers) list += (list.empty() ? "" : ",") + std::to_string(layers);
+    f_.set("stage_layers", list, argument);
   }
 
   // The given layers of the first and last stage; the stages in between share the others evenly.
@@ -153,7 +186,7 @@ class MegatronReader {
     if (f_.on("--fsdp-double-buffer"))
       f_.unmapped("--fsdp-double-buffer", "permanent double buffers of units are not modelled");
     const std::string name = "--data-parallel-sharding-strategy",
-                      strategy = f_.text(name).value_or("no_shard"),
+                      strategy = f_.text(name).value_or("optim_grads_params"),
                       outer = f_.text("--outer-dp-sharding-strategy").value_or("no_shard");
     if (outer != "no_shard") f_.unmapped("--outer-dp-sharding-strategy", "\"" + outer + "\" is not no_shard");
     if (f_.text("--megatron-fsdp-main-params-dtype").value_or("fp32") != "fp32")
@@ -164,19 +197,30 @@ class MegatronReader {
       for (const char* knob : {"reshard_after_forward", "reshard_after_backward"})
         f_.set(knob, "false", name);
     else if (strategy != "optim_grads_params")
-      f_.unmapped(name, "\"" + strategy + "\" is not no_shard, optim, optim_grads or optim_grads_params");
+      f_.misread(name, "\"" + strategy + "\" is not no_shard, optim, optim_grads or optim_grads_params");
     return "megatron-fsdp";
   }
 
   void sync() {
     const bool distributed = f_.on("--use-distributed-optimizer");
     const char* const fsdp = megatron_fsdp();
+    fsdp_ = fsdp != nullptr;
+    if (!fsdp_)
+      for (const char* pattern : {"--data-parallel-sharding-strategy", "--outer-dp-sharding-strategy",
+                                  "--megatron-fsdp-*", "--fsdp-double-buffer"})
+        f_.ignore(pattern, "read only by Megatron-FSDP");
+    const bool fsdp2 = !fsdp_ && f_.on("--use-torch-fsdp2");
     const bool sharded = fsdp ? fsdp != std::string("ddp-flat") : distributed;
     f_.set("sync",
            fsdp      ? fsdp
+           : fsdp2   ? "fsdp2"
            : sharded ? "distributed-optimizer"
                      : "ddp-flat",
-           "--use-distributed-optimizer");
+           fsdp_   ? "--use-megatron-fsdp"
+           : fsdp2 ? "--use-torch-fsdp2"
+                   : "--use-distributed-optimizer");
+    if (fsdp2 && f_.on("--torch-fsdp2-no-reshard-after-forward"))
+      f_.set("reshard_after_forward", "false", "--torch-fsdp2-no-reshard-after-forward");
     f_.turn_on("overlap_grad_reduce", "--overlap-grad-reduce");
     f_.turn_on("overlap_param_gather", "--overlap-param-gather");
     if (f_.has("--ddp-bucket-size"))
@@ -198,15 +242,34 @@ class MegatronReader {
       f_.set("optimizer", optimizer, "--optimizer");
     else if (optimizer != "adam")
       f_.unmapped("--optimizer", "the optimizer is " + optimizer + ", not adam or muon");
-    const std::string parts = f_.text("--muon-tp-mode").value_or("blockwise");
+    const std::string parts = f_.text("--muon-tp-mode").value_or("duplicated");
     if (optimizer == "muon" && f_.design().parallel.tp > 1 && parts != "blockwise")
       f_.unmapped("--muon-tp-mode", "the mode is " + parts + ", not blockwise");
+  }
+
+  // Types of the optimizer's states.
+  void moments() {
+    const std::string first = "--exp-avg-dtype", second = "--exp-avg-sq-dtype";
+    if (!f_.on("--use-precision-aware-optimizer")) {
+      for (const std::string& argument :
+           {first, second, std::string("--main-params-dtype"), std::string("--main-grads-dtype")})
+        f_.ignore(argument, "read only with --use-precision-aware-optimizer");
+      return;
+    }
+    const std::string type = f_.text(first).value_or("fp32");
+    f_.set("moment_dtype", type, first);
+    if (f_.text(second).value_or("fp32") != type) f_.unmapped(second, "both moments have one type");
+    if (f_.text("--main-params-dtype").value_or("fp32") != "fp32")
+      f_.unmapped("--main-params-dtype", "main weights are float32");
+    if (f_.has("--main-grads-dtype"))
+      f_.set("grad_dtype", *f_.text("--main-grads-dtype"), "--main-grads-dtype");
   }
 
   // Megatron-FSDP of 2026 names the types of its gradient shards and of their reductions; "auto" is the type
   // of the parameters.
   void fsdp_gradients() {
     const std::string reduced = "--megatron-fsdp-grad-comm-dtype";
+    if (!fsdp_) return;
     const auto shards = f_.text("--megatron-fsdp-main-grads-dtype"), sent = f_.text(reduced);
     if (!shards && !sent) return;
     const std::string type = shards.value_or("auto");
@@ -217,15 +280,26 @@ class MegatronReader {
 
   void precision() {
     const bool bf16 = f_.on("--bf16"), fp16 = f_.on("--fp16");
-    f_.set("dtype", bf16 ? "bf16" : fp16 ? "fp16" : "fp32", "--bf16");
+    f_.set("dtype", bf16 ? "bf16" : fp16 ? "fp16" : "fp32", !bf16 && fp16 ? "--fp16" : "--bf16");
     // --bf16 implies float32 gradients; --fp16 does not.
-    const bool whole = f_.on("--accumulate-allreduce-grads-in-fp32") || !fp16;
-    f_.set("grad_dtype",
-           f_.on("--grad-reduce-in-bf16") ? "bf16"
-           : whole                        ? "fp32"
-                                          : "fp16",
-           "--grad-reduce-in-bf16");
+    const std::string in_fp32 = "--accumulate-allreduce-grads-in-fp32", in_bf16 = "--grad-reduce-in-bf16";
+    const bool whole = f_.on(in_fp32) || !fp16;
+    if (f_.on(in_bf16))
+      f_.set("grad_dtype", "bf16", in_bf16);
+    else
+      f_.derive("grad_dtype", whole ? "fp32" : "fp16", in_fp32, "float32 unless the parameters are fp16",
+                "megatron/training/arguments.py:1216");
     fsdp_gradients();
+    moments();
+    const std::string four = "--fp4-format";
+    if (f_.has(four)) {
+      const std::string recipe = f_.text("--fp4-recipe").value_or("nvfp4");
+      if (recipe == "nvfp4")
+        f_.set("compute", "nvfp4", four);
+      else
+        f_.unmapped("--fp4-recipe", "\"" + recipe + "\" is not nvfp4");
+      (void)f_.text(four);
+    }
     const auto format = f_.text("--fp8-format");
     const std::string recipe = f_.text("--fp8-recipe").value_or("delayed");
     if (!format) return;
@@ -239,6 +313,8 @@ class MegatronReader {
   }
 
   void recompute() {
+    if (const int64_t layers = f_.number("--cpu-offloading-num-layers", 0); layers > 0)
+      f_.set("offload_activations", layers, "--cpu-offloading-num-layers");
     const auto granularity = f_.text("--recompute-granularity");
     if (f_.on("--recompute-activations")) f_.set("recompute", "selective", "--recompute-activations");
     if (!granularity) return;
@@ -311,6 +387,7 @@ class MegatronReader {
   }
 
   MegatronFields& f_;
+  bool fsdp_ = false;  // Megatron-FSDP
 };
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <charconv>
 #include <string_view>
 
+#include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 
 namespace shardscape {
 namespace {
+
+constexpr int64_t kLargest = 1'000'000'000'000;  // products of a few sizes still fit
 
 // Arguments that change neither memory nor operations of a training step: data, checkpoints, logging,
 // learning rates, initial weights and validation. A final '*' stands for any ending.
@@ -27,13 +30,16 @@ constexpr const char* kNoEffect[] = {"--adam-*",
                                      "--check-weight-hash-across-dp-replicas-interval",
                                      "--ckpt-*",
                                      "--consumed-*",
-                                     "--data-*",
+                                     "--data-cache-*",
+                                     "--data-parallel-random-init",
+                                     "--data-parallel-size",
+                                     "--data-path",
+                                     "--data-sharding",
                                      "--dataloader-type",
                                      "--dataset",
                                      "--dataset-*",
                                      "--ddp-average-in-collective",
                                      "--decoupled-*",
-                                     "--deterministic-mode",
                                      "--disable-gloo-process-groups",
                                      "--dist-ckpt-*",
                                      "--distributed-backend",
@@ -45,7 +51,6 @@ constexpr const char* kNoEffect[] = {"--adam-*",
                                      "--error-injection-*",
                                      "--eval-*",
                                      "--exit-*",
-                                     "--extra-vocab-size",
                                      "--fim-*",
                                      "--fp8-amax-*",
                                      "--fp8-interval",
@@ -93,8 +98,8 @@ constexpr const char* kNoEffect[] = {"--adam-*",
                                      "--num-workers",
                                      "--one-logger-*",
                                      "--original-max-position-embeddings",
-                                     "--overlap-p2p-communication-warmup-flush",
                                      "--override-opt-param-scheduler",
+                                     "--params-dtype",
                                      "--override-opt_param-scheduler",
                                      "--profile",
                                      "--profile-*",
@@ -122,24 +127,35 @@ constexpr const char* kNoEffect[] = {"--adam-*",
                                      "--tokenizer-special-tokens",
                                      "--tp-comm-overlap-cfg",
                                      "--train-*",
-                                     "--use-checkpoint-args",
+                                     "--transformer-pipeline-model-parallel-size",
                                      "--use-checkpoint-opt_param-scheduler",
                                      "--use-mcore-models",
                                      "--use-persistent-ckpt-worker",
                                      "--use-pytorch-profiler",
                                      "--use-rope-scaling",
                                      "--valid-*",
+                                     "--variable-seq-lengths",
                                      "--verify-integrity",
+                                     "--virtual-pipeline-model-parallel-size",
                                      "--vocab-extra-ids",
                                      "--vocab-file",
                                      "--wandb-*",
                                      "--weight-decay",
                                      "--weight-decay-incr-style"};
 
+// Arguments that change the step, though no setting says so.
+constexpr std::pair<const char*, const char*> kChanges[] = {
+    {"--deterministic-mode", "deterministic kernels are slower"},
+    {"--use-checkpoint-args", "the arguments of the checkpoint replace those of the launch"}};
+
+bool matches(std::string_view pattern, std::string_view argument) {
+  return pattern.ends_with('*') ? argument.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : argument == pattern;
+}
+
 bool has_no_effect(std::string_view argument) {
-  return std::any_of(std::begin(kNoEffect), std::end(kNoEffect), [&](std::string_view known) {
-    return known.ends_with('*') ? argument.starts_with(known.substr(0, known.size() - 1)) : argument == known;
-  });
+  return std::any_of(std::begin(kNoEffect), std::end(kNoEffect),
+                     [&](std::string_view known) { return matches(known, argument); });
 }
 
 // Severe uses replace milder ones of the same argument.
@@ -159,9 +175,11 @@ int64_t MegatronFields::number(const std::string& argument, int64_t otherwise) {
   if (!found) return otherwise;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(found->data(), found->data() + found->size(), value);
-  if (error == std::errc() && end == found->data() + found->size()) return value;
-  unmapped(argument, *found == "true" ? "the argument has no value: a variable of the script is empty"
-                                      : "\"" + *found + "\" is not a whole number");
+  const bool whole = error == std::errc() && end == found->data() + found->size();
+  if (whole && value >= -kLargest && value <= kLargest) return value;
+  misread(argument, *found == "true" ? "the argument has no value: a variable of the script is empty"
+                    : whole          ? "the number is too large"
+                                     : "\"" + *found + "\" is not a whole number");
   return otherwise;
 }
 
@@ -188,6 +206,11 @@ void MegatronFields::set(const char* knob, const std::string& value, const std::
     note(LaunchUse::Assumed, argument, value, knob, "default of Megatron-LM");
 }
 
+void MegatronFields::set_effective(const char* knob, const std::string& value, const std::string& argument) {
+  if (const auto reason = without_effect(out_.design, *find_knob(knob))) return unmapped(argument, *reason);
+  set(knob, value, argument);
+}
+
 void MegatronFields::set_architecture(const std::string& architecture, const std::string& argument) {
   out_.design.model.architecture = architecture;
   const auto given = arguments_.find(argument);
@@ -204,18 +227,33 @@ void MegatronFields::derive(const char* knob, const std::string& value, const st
   note(LaunchUse::Derived, argument, value, knob, rule, source);
 }
 
-void MegatronFields::unmapped(const std::string& argument, const std::string& reason) {
+void MegatronFields::ignore(const std::string& pattern, const std::string& reason) {
+  for (const auto& [argument, value] : arguments_) {
+    if (!matches(pattern, argument)) continue;
+    used_.insert(argument);
+    note(LaunchUse::NoEffect, argument, value, "", reason);
+  }
+}
+
+void MegatronFields::leave_out(LaunchUse use, const std::string& argument, const std::string& reason) {
   const auto same = [&](const UnmappedArgument& one) { return one.argument == argument; };
   if (std::none_of(out_.unmapped.begin(), out_.unmapped.end(), same))
     out_.unmapped.push_back({argument, reason});
   const auto given = arguments_.find(argument);
-  note(LaunchUse::NoCounterpart, argument, given == arguments_.end() ? "" : given->second, "", reason);
+  note(use, argument, given == arguments_.end() ? "" : given->second, "", reason);
 }
 
 LaunchDesign MegatronFields::finish() {
+  for (const auto& [argument, reason] : kChanges)
+    if (text(argument)) unmapped(argument, reason);
   for (const auto& entry : arguments_) {
     const std::string &argument = entry.first, &value = entry.second;
-    if (!used_.contains(argument) && !has_no_effect(argument))
+    const bool unread = !used_.contains(argument) && !has_no_effect(argument);
+    if (unread && flags_.is_default(argument, value))
+      note(LaunchUse::NoEffect, argument, value, "", "the default");
+    else if (unread && !flags_.knows(argument))
+      misread(argument, "Megatron-LM d98e8a6 has no such argument");
+    else if (unread)
       unmapped(argument, "a design has no counterpart");
     else if (std::none_of(out_.fields.begin(), out_.fields.end(),
                           [&](const LaunchField& one) { return one.name == argument; }))

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "launch/megatron/megatron_arguments.h"
+#include "launch/megatron/megatron_flags.h"
 
 namespace shardscape {
 
@@ -37,6 +38,8 @@ class MegatronFields {
   void set(const char* knob, int64_t value, const std::string& argument) {
     set(knob, std::to_string(value), argument);
   }
+  // Sets a knob that may have no effect in the design so far: the argument then has no counterpart.
+  void set_effective(const char* knob, const std::string& value, const std::string& argument);
   void turn_on(const char* knob, const std::string& argument) {
     if (on(argument)) set(knob, "true", argument);
   }
@@ -46,18 +49,28 @@ class MegatronFields {
               const std::string& rule, const std::string& source);
 
   // The argument changes the step, but the design does not say so. The first reason of an argument counts.
-  void unmapped(const std::string& argument, const std::string& reason);
+  void unmapped(const std::string& argument, const std::string& reason) {
+    leave_out(LaunchUse::NoCounterpart, argument, reason);
+  }
+  // The value is none that Megatron-LM takes.
+  void misread(const std::string& argument, const std::string& reason) {
+    leave_out(LaunchUse::NotUnderstood, argument, reason);
+  }
+  // Other arguments switch this one off. A final '*' stands for any ending.
+  void ignore(const std::string& pattern, const std::string& reason);
 
-  // Fields that no reader asked for have no effect or no counterpart.
+  // Arguments that no reader asked for have no effect or no counterpart, or Megatron-LM does not have them.
   LaunchDesign finish();
 
  private:
+  void leave_out(LaunchUse use, const std::string& argument, const std::string& reason);
   void note(LaunchUse use, const std::string& argument, const std::string& value, const std::string& knob,
             const std::string& reason = {}, const std::string& source = {});
 
   const LaunchArguments& arguments_;
   int64_t gpus_;
   LaunchDesign out_;
+  MegatronFlags flags_;
   std::set<std::string> used_;
 };
 

@@ -2,6 +2,8 @@
 // megatron/core/transformer/transformer_config.py of d98e8a6.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "launch/megatron/megatron_fields.h"
@@ -19,6 +21,7 @@ class ModelReader {
     sizes();
     vocabulary();
     blocks();
+    prediction_and_window();
     positions();
   }
 
@@ -30,6 +33,7 @@ class ModelReader {
     f_.set("heads", heads, "--num-attention-heads");
     const int64_t groups = f_.number("--num-query-groups", heads);  // read only with group-query-attention
     const bool grouped = f_.on("--group-query-attention") && !f_.on("--multi-latent-attention");
+    if (!grouped) f_.ignore("--num-query-groups", "read only with --group-query-attention");
     f_.derive("kv_heads", std::to_string(grouped ? groups : heads), "--num-query-groups",
               "as many as heads without --group-query-attention", "megatron/training/arguments.py:2382");
     f_.derive("head_dim", std::to_string(f_.number("--kv-channels", hidden / std::max<int64_t>(heads, 1))),
@@ -60,13 +64,16 @@ class ModelReader {
     if (!f_.has("--vocab-size") && tokenizer != "GPT2BPETokenizer")
       f_.unmapped("--tokenizer-type", "the launch does not give the vocabulary of a " + tokenizer);
     f_.set("vocab", f_.number("--vocab-size", kGpt2Vocabulary - added) + added, "--vocab-size");
+    if (f_.number("--extra-vocab-size", 0) != 0)  // of Pai-Megatron-Patch
+      f_.unmapped("--extra-vocab-size", "added to a vocabulary that only the tokenizer knows");
     f_.set("vocab_multiple", f_.number("--make-vocab-size-divisible-by", 128),
            "--make-vocab-size-divisible-by");
   }
 
   void blocks() {
     const std::string positions = f_.text("--position-embedding-type").value_or("learned_absolute");
-    rope_ = positions == "rope" || positions == "yarn" || f_.on("--use-rotary-position-embeddings");
+    const bool rotary = f_.on("--use-rotary-position-embeddings");
+    rope_ = positions == "rope" || positions == "yarn" || rotary;
     if (!rope_ && positions != "learned_absolute")
       f_.unmapped("--position-embedding-type", "\"" + positions + "\" is not learned_absolute, rope or yarn");
     const bool gated = f_.on("--swiglu"), unbiased = f_.on("--disable-bias-linear");
@@ -75,6 +82,13 @@ class ModelReader {
     const bool latent = f_.on("--multi-latent-attention");
     const bool modern = norm == "RMSNorm" && rope_ && gated && unbiased;
     if (experts > 0) f_.set("experts", experts, "--num-experts");
+    if (experts == 0)
+      for (const char* pattern : {"--moe-*", "--expert-*", "--overlap-moe-*"})
+        f_.ignore(pattern, "the model has no experts");
+    if (!latent)
+      for (const char* argument :
+           {"--q-lora-rank", "--kv-lora-rank", "--qk-head-dim", "--qk-pos-emb-head-dim", "--v-head-dim"})
+        f_.ignore(argument, "read only with --multi-latent-attention");
     if (modern)
       f_.set_architecture(experts > 0 ? mixture(latent) : dense(latent), "--normalization");
     else
@@ -84,7 +98,25 @@ class ModelReader {
   std::string dense(bool latent) {
     if (latent) f_.unmapped("--multi-latent-attention", "latent attention is known only with experts");
     if (f_.on("--qk-layernorm")) return "qwen3";
-    return f_.on("--add-qkv-bias") ? "qwen2" : "llama";
+    if (f_.on("--add-qkv-bias")) return "qwen2";
+    return f_.has("--window-size") ? "mistral" : "llama";
+  }
+
+  void prediction_and_window() {
+    if (const int64_t layers = f_.number("--mtp-num-layers", 0); layers > 0)
+      f_.set_effective("mtp_layers", std::to_string(layers), "--mtp-num-layers");
+    const std::string argument = "--window-size";
+    const auto text = f_.text(argument);
+    if (!text) return;
+    // "127,0": so many keys before the query's own and after it; -1: all.
+    std::string digits = *text;
+    for (char& c : digits)
+      if (c == ',' || c == '(' || c == ')') c = ' ';
+    std::istringstream in(digits);
+    int64_t before = 0, after = 0;
+    if (!(in >> before >> after) || !(in >> std::ws).eof() || after != 0 || before < 0)
+      return f_.misread(argument, "\"" + *text + "\" is not LEFT,0");
+    if (before < f_.design().workload.seq) f_.set_effective("window", std::to_string(before + 1), argument);
   }
 
   // LayerNorm, or blocks without a gate or with biases.
@@ -121,12 +153,13 @@ class ModelReader {
     if (sigmoid)
       return std::string("glm4-moe") + (qkv_bias || qk_norm ? "; " : "") + (qkv_bias ? "qkv_bias" : "") +
              (qkv_bias && qk_norm ? ", " : "") + (qk_norm ? "qk_norm" : "");
-    if (shared > 0) {
-      if (f_.on("--moe-shared-expert-gate")) return "qwen2-moe";
-      if (qk_norm)
-        f_.unmapped("--qk-layernorm", "norms of queries and keys are not known with shared experts");
-      return "deepseek-moe";
-    }
+    const bool gated = f_.on("--moe-shared-expert-gate");
+    if (shared > 0 && qk_norm)
+      f_.unmapped("--qk-layernorm", "norms of queries and keys are not known with shared experts");
+    if (shared > 0 && gated) return "qwen2-moe";
+    if (qkv_bias)
+      f_.unmapped("--add-qkv-bias", "biases of queries, keys and values are not known with these experts");
+    if (shared > 0) return "deepseek-moe";
     if (lead > 0)
       f_.unmapped("--moe-layer-freq", "dense layers at the start are known only with shared experts");
     return qk_norm ? "qwen3-moe" : "mixtral";
@@ -146,8 +179,10 @@ class ModelReader {
 
   // "([0]*3+[1]*58)": layers without experts come first. "1": all layers have experts.
   int64_t leading_dense_layers() {
-    const std::string argument = "--moe-layer-freq", text = f_.text(argument).value_or("1");
-    if (text == "1") return 0;
+    const std::string argument = "--moe-layer-freq", given = f_.text(argument).value_or("1");
+    if (given == "1") return 0;
+    std::string text;  // "[0, 1, 1]" is "[0]+[1]+[1]"
+    for (const char c : given) text += c == ',' ? "]+[" : c == ' ' ? "" : std::string(1, c);
     int64_t counts[2] = {0, 0};
     size_t at = 0;
     const auto skip = [&](const char* signs) {
@@ -169,7 +204,7 @@ class ModelReader {
       experts_begun = experts_begun || (with_experts && count > 0);
     }
     if (known && counts[0] + counts[1] == f_.design().model.layers) return counts[0];
-    f_.unmapped(argument, "\"" + text + "\" is not 1 or ([0]*n+[1]*m) with n dense layers at the start");
+    f_.unmapped(argument, "\"" + given + "\" is not 1 or ([0]*n+[1]*m) with n dense layers at the start");
     return 0;
   }
 
@@ -182,8 +217,6 @@ class ModelReader {
     size("nope_head_dim", "--qk-head-dim", 128);
     size("rope_head_dim", "--qk-pos-emb-head-dim", 64);
     size("value_head_dim", "--v-head-dim", 128);
-    if (const int64_t layers = f_.number("--mtp-num-layers", 0); layers > 0)
-      f_.set("mtp_layers", layers, "--mtp-num-layers");
     for (const char* argument :
          {"--rotary-scaling-factor", "--mscale", "--mscale-all-dim", "--original-max-position-embeddings"})
       (void)f_.text(argument);  // factors of the rotation, not its operations
@@ -193,7 +226,8 @@ class ModelReader {
     if (!rope_) f_.set("positions", f_.number("--max-position-embeddings", 0), "--max-position-embeddings");
     if (rope_) f_.set("positions", 0, "--position-embedding-type");
     (void)f_.text("--max-position-embeddings");  // rope does not read it
-    if (f_.text("--rotary-percent").value_or("1.0") != "1.0")
+    const std::string percent = f_.text("--rotary-percent").value_or("1.0");
+    if (percent.find_first_not_of("1.0") != std::string::npos || std::strtod(percent.c_str(), nullptr) != 1)
       f_.unmapped("--rotary-percent", "the rotation covers whole heads");
   }
 

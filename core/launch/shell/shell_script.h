@@ -39,7 +39,8 @@ struct ShellInput {
   std::function<std::optional<std::string>(const std::string& path)> source = {};
 };
 
-// Errors: syntax (parse_shell), or a script that runs for more than 100,000 commands.
+// Errors: syntax (parse_shell), or a script that runs for more than about 100,000 commands or whose texts
+// grow beyond ShellBudget.
 std::variant<ShellScript, Problem> read_shell_script(std::string_view text, const ShellInput& input);
 
 }  // namespace shardscape

@@ -8,7 +8,9 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 100;  // nested blocks
+constexpr int kDeepest = 100;      // nested blocks
+constexpr int kDeepestPart = 200;  // nested quotes and expansions
+constexpr size_t kLongestPlaceholder = 200;
 
 struct Token {
   bool is_word = false;
@@ -51,9 +53,8 @@ class Scanner {
         skip(3);
       else if (c == '#')
         at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (c == '(' && peek(1) == '(' && at_command_start())
-        arithmetic_command();
-      else if (!operator_token())
+      else if (!(c == '(' && peek(1) == '(' && at_command_start() && arithmetic_command()) &&
+               !operator_token())
         word();
     }
     put(false, "\n");
@@ -73,13 +74,15 @@ class Scanner {
            tokens_.back().text == "while" || tokens_.back().text == "for" || tokens_.back().text == "!";
   }
 
-  // "(( expression ))" becomes the words "((" and the expression.
-  void arithmetic_command() {
-    const size_t end = text_.find("))", at_);
+  // "(( expression ))" becomes the words "((" and the expression. false: "( (" of two subshells.
+  bool arithmetic_command() {
+    const size_t end = end_of_shell_part(text_, at_);
     if (end == std::string_view::npos) throw SyntaxError{line_, "\"((\" does not end", "\"))\""};
+    if (text_[end - 2] != ')') return false;
     put(true, "((");
-    put(true, std::string(text_.substr(at_ + 2, end - at_ - 2)));
-    skip(end + 2 - at_);
+    put(true, std::string(text_.substr(at_ + 2, end - at_ - 4)));
+    skip(end - at_);
+    return true;
   }
 
   bool operator_token() {
@@ -92,13 +95,15 @@ class Scanner {
     // A digit before a redirection is a file descriptor: "2>&1".
     const size_t digits = std::isdigit(static_cast<unsigned char>(text_[at_])) ? 1 : 0;
     if (digits && peek(1) != '>' && peek(1) != '<') return false;
-    for (const std::string_view known : {"<<<", "<<-", "&>>", ">>&", "<<", ">>", ">&", "<&", "&>", "&&", "||",
-                                         ";;", "<", ">", ";", "&", "|", "(", ")"}) {
+    for (const std::string_view known :
+         {"<<<", "<<-", "&>>", ">>&", ";;&", "<<", ">>", ">&", ">|", "<&", "&>", "&&",
+          "||",  "|&",  ";;",  ";&",  "<",   ">",  ";",  "&",  "|",  "(",  ")"}) {
       if (text_.substr(at_ + digits, known.size()) != known) continue;
       if (digits && known[0] != '<' && known[0] != '>') return false;
       // Process substitution is a word.
       if ((known == "<" || known == ">") && peek(digits + 1) == '(') return false;
-      put(false, std::string(digits ? "2" : "") + std::string(known));
+      const std::string_view plain = known == "|&" ? "|" : known == ">|" ? ">" : known;
+      put(false, std::string(digits ? "2" : "") + std::string(plain));
       at_ += digits + known.size();
       if (known == "<<" || known == "<<-") begin_here_document(known == "<<-");
       return true;
@@ -135,10 +140,11 @@ class Scanner {
 
   // "NAME=<your name>": templates of scripts mark what a person has to fill in. Taken as it stands.
   bool placeholder(std::string& out) {
-    const size_t end = text_.find_first_of(">\n", at_);
-    if (end == std::string_view::npos || text_[end] == '\n') return false;
-    out += text_.substr(at_, end + 1 - at_);
-    at_ = end + 1;
+    const std::string_view rest = text_.substr(at_, kLongestPlaceholder);
+    const size_t end = rest.find_first_of(">\n");
+    if (end == std::string_view::npos || rest[end] == '\n') return false;
+    out += rest.substr(0, end + 1);
+    at_ += end + 1;
     return true;
   }
 
@@ -215,7 +221,7 @@ class Parser {
     for (skip_breaks(); at_ < tokens_.size(); skip_breaks()) {
       const Token& token = tokens_[at_];
       if (token.is_word && std::find(ends.begin(), ends.end(), token.text) != ends.end()) break;
-      if (!token.is_word && (token.text == ")" || token.text == ";;")) break;
+      if (!token.is_word && (token.text == ")" || is_case_end(token.text))) break;
       ShellNode node = command();
       node.join = join;
       join = take("&&", false)   ? ShellJoin::IfSucceeded
@@ -228,6 +234,8 @@ class Parser {
     --depth_;
     return out;
   }
+
+  static bool is_case_end(std::string_view text) { return text == ";;" || text == ";&" || text == ";;&"; }
 
   ShellNode command() {
     ShellNode node;
@@ -280,6 +288,9 @@ class Parser {
       while (take("|", false));
       expect(")", false, node.line);
       branch.body = list({"esac"});
+      branch.end = take(";&", false)    ? ShellCaseEnd::RunNext
+                   : take(";;&", false) ? ShellCaseEnd::TestNext
+                                        : ShellCaseEnd::Leave;
       (void)take(";;", false);
       node.branches.push_back(std::move(branch));
     }
@@ -318,6 +329,7 @@ class Parser {
 
   void group(ShellNode& node, std::string_view end, bool word) {
     node.kind = ShellNodeKind::Group;
+    node.subshell = !word;
     node.branches.push_back({{}, {}, list({"}"})});
     expect(end, word, node.line);
   }
@@ -333,9 +345,15 @@ class Parser {
     node.name = word().text;
     if (take("(", false)) expect(")", false, node.line);
     skip_breaks();
-    if (!take("{", true)) fail("a function needs a block", "\"{\"");
-    node.branches.push_back({{}, {}, list({"}"})});
-    expect("}", true, node.line);
+    ShellNode block;
+    block.line = node.line;
+    if (take("{", true))
+      group(block, "}", true);
+    else if (take("(", false))
+      group(block, ")", false);
+    else
+      fail("a function needs a block", "\"{\"");
+    node.branches.push_back({{}, {}, {std::move(block)}});
   }
 
   ShellWord word() {
@@ -388,8 +406,10 @@ class Parser {
   int depth_ = 0;
 };
 
+size_t end_of_part(std::string_view text, size_t at, int depth);
+
 // Position behind the bracket that closes the one before `at`; quotes inside count.
-size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
+size_t end_of_bracket(std::string_view text, size_t at, char open, char close, int outer) {
   for (int depth = 1; at < text.size();) {
     if (text[at] == '\\') {
       at += 2;
@@ -402,7 +422,7 @@ size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
     if (text[at] == open) ++depth;
     if (text[at] == close && --depth == 0) return at + 1;
     if (text[at] == '\'' || text[at] == '"' || text[at] == '`' || text[at] == '$') {
-      at = end_of_shell_part(text, at);
+      at = end_of_part(text, at, outer + 1);
       if (at == std::string_view::npos) return at;
     } else {
       ++at;
@@ -411,9 +431,8 @@ size_t end_of_bracket(std::string_view text, size_t at, char open, char close) {
   return std::string_view::npos;
 }
 
-}  // namespace
-
-size_t end_of_shell_part(std::string_view text, size_t at) {
+size_t end_of_part(std::string_view text, size_t at, int depth) {
+  if (depth > kDeepestPart) return std::string_view::npos;
   const char c = text[at];
   if (c == '\'') {
     const size_t end = text.find('\'', at + 1);
@@ -426,19 +445,23 @@ size_t end_of_shell_part(std::string_view text, size_t at) {
       else if (text[i] == c)
         return i + 1;
       else if (text[i] == '$' && c == '"') {
-        i = end_of_shell_part(text, i);
+        i = end_of_part(text, i, depth + 1);
         if (i == std::string_view::npos) return i;
       } else
         ++i;
     }
     return std::string_view::npos;
   }
-  if (c == '(') return end_of_bracket(text, at + 1, '(', ')');
+  if (c == '(') return end_of_bracket(text, at + 1, '(', ')', depth);
   if (c != '$' || at + 1 >= text.size()) return at + 1;
-  if (text[at + 1] == '(') return end_of_bracket(text, at + 2, '(', ')');
-  if (text[at + 1] == '{') return end_of_bracket(text, at + 2, '{', '}');
+  if (text[at + 1] == '(') return end_of_bracket(text, at + 2, '(', ')', depth);
+  if (text[at + 1] == '{') return end_of_bracket(text, at + 2, '{', '}', depth);
   return at + 1;
 }
+
+}  // namespace
+
+size_t end_of_shell_part(std::string_view text, size_t at) { return end_of_part(text, at, 0); }
 
 std::variant<ShellList, Problem> parse_shell(std::string_view script) {
   try {

@@ -25,10 +25,14 @@ enum class ShellJoin { Always, IfSucceeded, IfFailed, Pipe };
 struct ShellNode;
 using ShellList = std::vector<ShellNode>;
 
+// How a case branch ends: ";;" leaves the case, ";&" runs the next branch, ";;&" tests the next patterns.
+enum class ShellCaseEnd { Leave, RunNext, TestNext };
+
 struct ShellBranch {
   ShellList condition;              // of if, elif, while and until; empty for else
   std::vector<ShellWord> patterns;  // of a case branch
   ShellList body;
+  ShellCaseEnd end = ShellCaseEnd::Leave;  // of a case branch
 };
 
 enum class ShellNodeKind { Command, If, Case, For, While, Group, Function };
@@ -38,6 +42,7 @@ struct ShellNode {
   int line = 0;
   ShellJoin join = ShellJoin::Always;
   bool negated = false;               // "! command"
+  bool subshell = false;              // a group in "( )", whose variables end with it
   std::vector<ShellWord> words = {};  // of a command; the subject of a case; the values of a for.
                                       // A for without a name counts: its word is "i = 0; i < 8; i++"
   std::string name = {};              // the variable of a for; the name of a function

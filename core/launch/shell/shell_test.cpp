@@ -3,8 +3,6 @@
 #include <charconv>
 #include <optional>
 
-#include "launch/shell/shell_words.h"
-
 namespace shardscape {
 namespace {
 
@@ -19,8 +17,8 @@ int64_t number(const std::string& text) {
 class Condition {
  public:
   Condition(const std::vector<std::string>& words, const std::vector<bool>& literal, bool patterns,
-            const std::function<void(std::string)>& note)
-      : words_(words), literal_(literal), patterns_(patterns), note_(note) {}
+            ShellBudget& budget, const std::function<void(std::string)>& note)
+      : words_(words), literal_(literal), patterns_(patterns), budget_(budget), note_(note) {}
 
   bool run() { return words_.empty() ? false : any(); }
 
@@ -84,8 +82,8 @@ class Condition {
   }
   bool compare(const std::string& left, const std::string& sign, const std::string& right,
                bool literal) const {
-    if (sign == "=" || sign == "==") return literal ? left == right : matches_shell_pattern(right, left);
-    if (sign == "!=") return literal ? left != right : !matches_shell_pattern(right, left);
+    if (sign == "=" || sign == "==" || sign == "!=")
+      return (literal ? left == right : matches_shell_pattern(right, left, budget_)) == (sign != "!=");
     if (sign == "<") return left < right;
     if (sign == ">") return left > right;
     if (sign == "-eq") return number(left) == number(right);
@@ -101,6 +99,7 @@ class Condition {
   const std::vector<std::string>& words_;
   const std::vector<bool>& literal_;
   bool patterns_;
+  ShellBudget& budget_;
   const std::function<void(std::string)>& note_;
   size_t at_ = 0;
   int depth_ = 0;
@@ -109,8 +108,8 @@ class Condition {
 }  // namespace
 
 bool holds_shell_test(const std::vector<std::string>& words, const std::vector<bool>& literal, bool patterns,
-                      const std::function<void(std::string)>& note) {
-  return Condition(words, literal, patterns, note).run();
+                      ShellBudget& budget, const std::function<void(std::string)>& note) {
+  return Condition(words, literal, patterns, budget, note).run();
 }
 
 }  // namespace shardscape

@@ -1,6 +1,6 @@
 // Expansion of shell words (POSIX.1-2017, section 2.6, and bash's arrays): variables, their defaults, parts
 // and replacements, arithmetic, command substitution, quotes and the split of unquoted results at spaces.
-// File names are not matched, and "~" and "{a,b}" stay.
+// Ranges such as "{0..3}" become words. File names are not matched, and "~" and "{a,b}" stay.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,33 @@ struct ShellVariable {
   bool array = false;
 };
 
+// Thrown where a script takes more steps or longer texts than any launch needs.
+struct ShellTooLong {};
+
+// Steps and bytes that a script may still take.
+class ShellBudget {
+ public:
+  void spend(size_t steps) {
+    if (steps > left_) throw ShellTooLong{};
+    left_ -= steps;
+  }
+
+ private:
+  size_t left_ = 200'000'000;
+};
+
 struct ShellState {
   std::map<std::string, ShellVariable, std::less<>> variables;
   std::vector<std::string> arguments;  // $1, $2, ...
   std::string script = "script.sh";    // $0
+  ShellBudget budget = {};
 };
 
 // The value of an unset name is empty. Numbers above the last argument are unset.
 const std::string* find_shell_value(const ShellState& state, std::string_view name);
 void set_shell_value(ShellState& state, const std::string& name, std::string value);
-// The items of an array in the order of their indexes: numbers first.
-std::vector<std::string> shell_items(const ShellState& state, std::string_view name);
+// Indexes and values of an array, in the order of the indexes: numbers first.
+std::vector<std::pair<std::string, std::string>> shell_items(ShellState& state, std::string_view name);
 
 class ShellExpander {
  public:
@@ -52,6 +68,10 @@ class ShellExpander {
   void part(std::string_view word, size_t& at, bool quoted, Piece& out);
   void dollar(std::string_view part, bool quoted, Piece& out);
   void braces(std::string_view inside, bool quoted, Piece& out);
+  std::string changed(std::string_view now, std::string_view rest);
+  std::vector<std::string> slice(std::vector<std::string> values, std::string_view rest);
+  std::pair<int64_t, int64_t> bounds(std::string_view rest, size_t size);
+  std::vector<std::string> range(std::string_view word);
   void modified(const std::string& name, const std::string* found, std::string_view rest, bool count,
                 bool quoted, Piece& out);
   void value(std::string_view text, bool quoted, Piece& out);
@@ -65,10 +85,10 @@ class ShellExpander {
 };
 
 // Whether the pattern ("*", "?" and "[a-z]") matches the whole text.
-bool matches_shell_pattern(std::string_view pattern, std::string_view text);
+bool matches_shell_pattern(std::string_view pattern, std::string_view text, ShellBudget& budget);
 
 // An arithmetic expression of whole numbers; names stand for variables, which are 0 if unset or no number.
-// Division by zero gives 0.
-int64_t shell_arithmetic(const ShellState& state, std::string_view expression);
+// Assignments take effect. Division by zero gives 0.
+int64_t shell_arithmetic(ShellState& state, std::string_view expression);
 
 }  // namespace shardscape

@@ -94,7 +94,7 @@ class LaunchImportTest : public QObject {
     QCOMPARE(use("gpus"), static_cast<int>(LaunchUse::Derived));
     QCOMPARE(use("--pipeline-model-parallel-size"), static_cast<int>(LaunchUse::Assumed));
     QCOMPARE(use("--lr"), static_cast<int>(LaunchUse::NoEffect));
-    QCOMPARE(use("--frobnicate"), static_cast<int>(LaunchUse::NoCounterpart));
+    QCOMPARE(use("--frobnicate"), static_cast<int>(LaunchUse::NotUnderstood));
     QCOMPARE(field(read, "--num-layers")->line, 15);
     for (const char* name : {"--swiglu", "--disable-bias-linear", "--ffn-hidden-size", "--moe-layer-freq"})
       QVERIFY2(use(name) >= 0, name);
@@ -105,9 +105,20 @@ class LaunchImportTest : public QObject {
     const LaunchImport given = imported(kScript, 64);
     QCOMPARE(knob(given, "dp"), std::string("32"));
     QCOMPARE(given.gpus_from, std::string("given"));
-    const LaunchImport none = imported("python pretrain_gpt.py --num-layers 2");
-    QCOMPARE(none.problems.size(), size_t(1));
-    QCOMPARE(static_cast<int>(none.problems[0].code), static_cast<int>(ProblemCode::LaunchGpus));
+    for (const char* start :
+         {"python", "torchrun --nproc_per_node 8 --nnodes $NODES", "torchrun --nproc_per_node 8 --nnodes 1:4",
+          "torchrun --nproc_per_node -8", "torchrun --nproc_per_node 4000000000000 --nnodes 4000000000000"}) {
+      const LaunchImport none = imported(std::string(start) + " pretrain_gpt.py --num-layers 2");
+      QVERIFY2(none.problems.size() == 1, start);
+      QCOMPARE(static_cast<int>(none.problems[0].code), static_cast<int>(ProblemCode::LaunchGpus));
+    }
+  }
+
+  void a_value_with_spaces_stays_with_its_flag() {
+    const LaunchImport read = imported(
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --wandb-exp-name=\"my run\" --seed 1");
+    QCOMPARE(QString::fromStdString(field(read, "--num-layers")->value), QString("2"));
+    QCOMPARE(QString::fromStdString(field(read, "--wandb-exp-name")->value), QString("my run"));
   }
 
   void a_log_is_a_design() {
@@ -139,6 +150,75 @@ class LaunchImportTest : public QObject {
     QCOMPARE(knob(read, "gradient_accumulation_fusion"), std::string("false"));
     QCOMPARE(knob(read, "sync"), std::string("ddp-flat"));
     QCOMPARE(field(read, "--hidden-size")->line, 8);
+  }
+
+  // Rows have the names of variables, and Python's texts of lists and enumerations.
+  void rows_of_a_log_are_arguments() {
+    const char* const log = R"---(
+  add_bias_linear ................................. False
+  add_position_embedding .......................... True
+  attention_backend ............................... AttnBackend.auto
+  bf16 ............................................ True
+  context_parallel_size ........................... 2
+  cp_comm_type .................................... ['p2p']
+  empty_unused_memory_level ....................... 0
+  fp8 ............................................. hybrid
+  global_batch_size ............................... 64
+  hidden_size ..................................... 1024
+  max_position_embeddings ......................... 2048
+  megatron_fsdp_grad_comm_dtype ................... auto
+  megatron_fsdp_main_grads_dtype .................. auto
+  microbatch_group_size_per_vp_stage .............. 4
+  num_attention_heads ............................. 16
+  num_layers ...................................... 24
+  num_virtual_stages_per_pipeline_rank ............ 2
+  pipeline_model_parallel_size .................... 2
+  rampup_batch_size ............................... ['16', '16', '1000']
+  recompute_granularity ........................... selective
+  recompute_modules ............................... ['core_attn']
+  seq_length ...................................... 2048
+  swiglu .......................................... True
+  tensor_model_parallel_size ...................... 2
+  world_size ...................................... 16
+)---";
+    const LaunchImport read = imported(log);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(read.design.model.architecture, std::string("gpt; swiglu, unbiased"));
+    for (const auto& [id, value] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"compute", "fp8"},
+                                                                    {"context", "zigzag"},
+                                                                    {"microbatch_group", "4"},
+                                                                    {"batch_ramp_samples", "1000"},
+                                                                    {"recompute_modules", "core_attn"},
+                                                                    {"grad_dtype", "fp32"},
+                                                                    {"profile", "megatron-core-te"}})
+      QCOMPARE(QString::fromStdString(knob(read, id)), QString(value));
+    for (const LaunchField& one : read.fields)
+      QVERIFY2(one.use != LaunchUse::NoCounterpart && one.use != LaunchUse::NotUnderstood, one.name.c_str());
+  }
+
+  void programs_data() {
+    QTest::addColumn<QString>("script");
+    QTest::newRow("module") << "python -m torch.distributed.run --nproc_per_node 8 -m megatron.training "
+                               "--num-layers 2";
+    QTest::newRow("module of torchrun") << "torchrun --nproc_per_node=8 -m megatron.training --num-layers 2";
+    QTest::newRow("no name of Python") << "torchrun --nproc-per-node 8 $PROGRAM --num-layers 2";
+    QTest::newRow("srun") << "srun -m block torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2";
+  }
+  void programs() {
+    QFETCH(QString, script);
+    const LaunchImport read = imported(script.toStdString());
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(read.gpus.value_or(0), int64_t(8));
+    QCOMPARE(QString::fromStdString(knob(read, "layers")), QString("2"));
+  }
+
+  void other_commands_are_noted() {
+    const LaunchImport read = imported(
+        "torchrun --nproc_per_node 8 a.py --num-layers 2\ntorchrun --nproc_per_node 8 b.py --num-layers 4");
+    QCOMPARE(QString::fromStdString(knob(read, "layers")), QString("2"));
+    QCOMPARE(read.notes.size(), size_t(1));
+    QCOMPARE(read.notes[0].line, 2);
   }
 
   void refused_data() {

@@ -45,6 +45,103 @@ std::string knob(const LaunchDesign& launch, const std::string& id) {
   return id == "architecture" ? launch.design.model.architecture : knob_text(launch.design, *find_knob(id));
 }
 
+void row(const char* id, const char* text, const QStringList& arguments) {
+  QTest::addRow("%s %s by %s", id, text, qPrintable(arguments.join(' ')))
+      << arguments << QByteArray(id) << QByteArray(text);
+}
+
+void pipelineAndModelRows() {
+  row("shared_expert_overlap", "true", {"--moe-shared-expert-overlap", "true"});
+  row("cuda_graphs", "none", {"--cuda-graph-scope", "attn"});
+  row("cuda_graphs", "attention", {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn"});
+  row("cuda_graphs", "attention-router",
+      {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn moe_router moe_preprocess"});
+  row("cuda_graphs", "iteration", {"--cuda-graph-impl", "local", "--cuda-graph-scope", "full_iteration"});
+  row("virtual_stages", "8",
+      {"--pipeline-model-parallel-size", "2", "--num-layers-per-virtual-pipeline-stage", "2"});
+  row("microbatch_group", "4",
+      {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
+       "--microbatch-group-size-per-virtual-pipeline-stage", "4"});
+  row("stage_layers", "14,18",
+      {"--pipeline-model-parallel-size", "2", "--decoder-first-pipeline-num-layers", "14"});
+  row("architecture", "gpt; rope, swiglu, unbiased",
+      {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true"});
+  row("architecture", "llama",
+      {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true",
+       "--normalization", "RMSNorm"});
+  row("ffn", "10880", {"--swiglu", "true"});  // 8 · 4,096 / 3, rounded down to 64
+  row("profile", "megatron-core-te-unfused", {"--attention-backend", "unfused"});
+  row("profile", "megatron-core-te-fused-loss",
+      {"--cross-entropy-loss-fusion", "true", "--cross-entropy-fusion-impl", "te"});
+  row("profile", "megatron-2022", {"--transformer-impl", "local"});
+  row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
+  row("context", "zigzag", {"--context-parallel-size", "2"});
+}
+
+void optimizerRows() {
+  row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
+  for (const auto& [strategy, sync] : {std::pair{"no_shard", "ddp-flat"},
+                                       {"optim", "distributed-optimizer"},
+                                       {"optim_grads", "megatron-fsdp"},
+                                       {"optim_grads_params", "megatron-fsdp"}})
+    row("sync", sync, {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", strategy});
+  row("reshard_after_backward", "false",
+      {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads"});
+  row("dp_shard", "1",
+      {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
+       "--num-distributed-optimizer-instances", "2"});
+  row("grad_dtype", "bf16",
+      {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
+       "--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
+  row("optimizer_offload_fraction", "0.25",
+      {"--optimizer-cpu-offload", "true", "--optimizer-offload-fraction", "0.25"});
+  row("optimizer", "muon", {"--optimizer", "muon", "--muon-tp-mode", "blockwise"});
+  row("sync", "megatron-fsdp", {"--use-megatron-fsdp", "true"});
+  row("grad_dtype", "fp32",
+      {"--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
+  row("context", "ulysses-zigzag",
+      {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
+       "2 1"});
+  row("ulysses_degree", "2",
+      {"--context-parallel-size", "2", "--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes",
+       "2 1"});
+  row("stage_layers", "15,17",
+      {"--pipeline-model-parallel-size", "2", "--pipeline-model-parallel-layout", "Et*15|(t)*16,t,L"});
+  row("virtual_stages", "2",
+      {"--pipeline-model-parallel-size", "2", "--pipeline-model-parallel-layout", "Et*8|(t*8|)*2t*8L"});
+  row("moment_dtype", "bf16",
+      {"--use-precision-aware-optimizer", "true", "--exp-avg-dtype", "bf16", "--exp-avg-sq-dtype", "bf16"});
+  row("sync", "fsdp2", {"--use-torch-fsdp2", "true"});
+  row("offload_activations", "4", {"--cpu-offloading-num-layers", "4"});
+  const QStringList modern{"--position-embedding-type", "rope", "--swiglu",        "true",
+                           "--disable-bias-linear",     "true", "--normalization", "RMSNorm"};
+  row("window", "128", modern + QStringList{"--window-size", "127,0"});
+  row("mtp_layers", "1",
+      modern + QStringList{"--num-experts", "8", "--mtp-num-layers", "1", "--moe-router-score-function",
+                           "sigmoid"});
+  const QStringList lead{"--moe-ffn-hidden-size",
+                         "16384",
+                         "--moe-shared-expert-intermediate-size",
+                         "16384",
+                         "--num-experts",
+                         "8",
+                         "--num-layers",
+                         "3",
+                         "--moe-layer-freq"};
+  row("dense_layers", "1", modern + lead + QStringList{"[0, 1, 1]"});
+  row("dense_layers", "2", modern + lead + QStringList{"([0]*2+[1])"});
+  row("compute", "nvfp4", {"--fp4-format", "e2m1"});
+  row("positions", "0",
+      {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true", "--rotary-percent",
+       "1"});
+  row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
+  row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
+  row("recompute_method", "block",
+      {"--recompute-granularity", "full", "--recompute-method", "block", "--recompute-num-layers", "3"});
+  row("compute", "mxfp8", {"--fp8-format", "e4m3", "--fp8-recipe", "mxfp8"});
+  row("grad_dtype", "bf16", {"--grad-reduce-in-bf16", "true"});
+}
+
 }  // namespace
 
 class MegatronArgumentsTest : public QObject {
@@ -84,59 +181,8 @@ class MegatronArgumentsTest : public QObject {
     QTest::addColumn<QStringList>("arguments");  // name, text, name, text, ...
     QTest::addColumn<QByteArray>("knob");
     QTest::addColumn<QByteArray>("text");
-    const auto row = [](const char* id, const char* text, const QStringList& arguments) {
-      QTest::addRow("%s %s by %s", id, text, qPrintable(arguments.join(' ')))
-          << arguments << QByteArray(id) << QByteArray(text);
-    };
-    row("shared_expert_overlap", "true", {"--moe-shared-expert-overlap", "true"});
-    row("cuda_graphs", "none", {"--cuda-graph-scope", "attn"});
-    row("cuda_graphs", "attention",
-        {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn"});
-    row("cuda_graphs", "attention-router",
-        {"--cuda-graph-impl", "transformer_engine", "--cuda-graph-scope", "attn moe_router moe_preprocess"});
-    row("cuda_graphs", "iteration", {"--cuda-graph-impl", "local", "--cuda-graph-scope", "full_iteration"});
-    row("virtual_stages", "8",
-        {"--pipeline-model-parallel-size", "2", "--num-layers-per-virtual-pipeline-stage", "2"});
-    row("microbatch_group", "4",
-        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
-         "--microbatch-group-size-per-virtual-pipeline-stage", "4"});
-    row("stage_layers", "14,18",
-        {"--pipeline-model-parallel-size", "2", "--decoder-first-pipeline-num-layers", "14"});
-    row("architecture", "gpt; rope, swiglu, unbiased",
-        {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true"});
-    row("architecture", "llama",
-        {"--position-embedding-type", "rope", "--swiglu", "true", "--disable-bias-linear", "true",
-         "--normalization", "RMSNorm"});
-    row("ffn", "10880", {"--swiglu", "true"});  // 8 · 4,096 / 3, rounded down to 64
-    row("profile", "megatron-core-te-unfused", {"--attention-backend", "unfused"});
-    row("profile", "megatron-core-te-fused-loss",
-        {"--cross-entropy-loss-fusion", "true", "--cross-entropy-fusion-impl", "te"});
-    row("profile", "megatron-2022", {"--transformer-impl", "local"});
-    row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
-    row("context", "zigzag", {"--context-parallel-size", "2"});
-    row("dp_shard", "1", {"--num-distributed-optimizer-instances", "2"});
-    for (const auto& [strategy, sync] : {std::pair{"no_shard", "ddp-flat"},
-                                         {"optim", "distributed-optimizer"},
-                                         {"optim_grads", "megatron-fsdp"},
-                                         {"optim_grads_params", "megatron-fsdp"}})
-      row("sync", sync, {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", strategy});
-    row("reshard_after_backward", "false",
-        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads"});
-    row("dp_shard", "1",
-        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
-         "--num-distributed-optimizer-instances", "2"});
-    row("grad_dtype", "bf16",
-        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
-         "--megatron-fsdp-main-grads-dtype", "auto", "--megatron-fsdp-grad-comm-dtype", "auto"});
-    row("optimizer_offload_fraction", "0.25",
-        {"--optimizer-cpu-offload", "true", "--optimizer-offload-fraction", "0.25"});
-    row("optimizer", "muon", {"--optimizer", "muon"});
-    row("batch_ramp_increment", "16", {"--rampup-batch-size", "192 16 9_765_625"});
-    row("rank_order", "tp-cp-pp-dp", {"--use-tp-pp-dp-mapping", "true"});
-    row("recompute_method", "block",
-        {"--recompute-granularity", "full", "--recompute-method", "block", "--recompute-num-layers", "3"});
-    row("compute", "mxfp8", {"--fp8-format", "e4m3", "--fp8-recipe", "mxfp8"});
-    row("grad_dtype", "bf16", {"--grad-reduce-in-bf16", "true"});
+    pipelineAndModelRows();
+    optimizerRows();
   }
   void argumentsSetKnobs() {
     QFETCH(QStringList, arguments);
@@ -152,6 +198,81 @@ class MegatronArgumentsTest : public QObject {
     QCOMPARE(::knob(launch, knob.constData()), text.toStdString());
   }
 
+  void usesOfArguments_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("argument");
+    QTest::addColumn<int>("use");
+    const auto row = [](const char* argument, LaunchUse use, const QStringList& arguments) {
+      QTest::addRow("%s by %s", argument, qPrintable(arguments.join(' ')))
+          << arguments << QString(argument) << static_cast<int>(use);
+    };
+    const QStringList modern{
+        "--position-embedding-type", "rope",    "--swiglu",      "true", "--disable-bias-linear", "true",
+        "--normalization",           "RMSNorm", "--num-experts", "8"};
+    row("--add-qkv-bias", LaunchUse::NoCounterpart, modern + QStringList{"--add-qkv-bias", "true"});
+    row("--add-qkv-bias", LaunchUse::NoCounterpart,
+        modern + QStringList{"--add-qkv-bias", "true", "--qk-layernorm", "true"});
+    row("--add-qkv-bias", LaunchUse::NoCounterpart,
+        modern + QStringList{"--add-qkv-bias", "true", "--moe-shared-expert-intermediate-size", "16384"});
+    row("--add-qkv-bias", LaunchUse::Taken,
+        modern + QStringList{"--add-qkv-bias", "true", "--moe-shared-expert-intermediate-size", "16384",
+                             "--moe-shared-expert-gate", "true"});
+    row("--qk-layernorm", LaunchUse::NoCounterpart,
+        modern + QStringList{"--qk-layernorm", "true", "--moe-shared-expert-intermediate-size", "16384",
+                             "--moe-shared-expert-gate", "true"});
+    row("--optimizer", LaunchUse::Taken, {"--optimizer", "muon"});
+    row("--muon-tp-mode", LaunchUse::NoCounterpart, {"--optimizer", "muon"});
+    row("--frobnicate", LaunchUse::NotUnderstood, {"--frobnicate", "3"});
+    row("--num-layers", LaunchUse::NotUnderstood, {"--num-layers", "many"});
+    row("--rampup-batch-size", LaunchUse::NotUnderstood, {"--rampup-batch-size", "many"});
+    row("--delay-wgrad-compute", LaunchUse::NoCounterpart, {"--delay-wgrad-compute", "true"});
+    row("--no-rl-offload-inference-model-weights-when-idle", LaunchUse::NoCounterpart,
+        {"--no-rl-offload-inference-model-weights-when-idle", "true"});
+    row("--empty-unused-memory-level", LaunchUse::NoEffect, {"--empty-unused-memory-level", "0"});
+    row("--empty-unused-memory-level", LaunchUse::NoCounterpart, {"--empty-unused-memory-level", "2"});
+    row("--fp16", LaunchUse::Taken, {"--bf16", "false", "--fp16", "true"});
+    row("--num-virtual-stages-per-pipeline-rank", LaunchUse::Taken,
+        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2"});
+    row("--expert-model-parallel-size", LaunchUse::NoEffect, {"--expert-model-parallel-size", "2"});
+    row("--sequence-parallel", LaunchUse::NoEffect,
+        {"--tensor-model-parallel-size", "1", "--sequence-parallel", "true"});
+    row("--num-query-groups", LaunchUse::NoEffect, {"--group-query-attention", "false"});
+    row("--data-parallel-sharding-strategy", LaunchUse::NoEffect,
+        {"--data-parallel-sharding-strategy", "optim"});
+    row("--use-rotary-position-embeddings", LaunchUse::Taken,
+        {"--position-embedding-type", "rope", "--use-rotary-position-embeddings", "true"});
+    for (const char* argument : {"--use-checkpoint-args", "--deterministic-mode"})
+      row(argument, LaunchUse::NoCounterpart, {argument, "true"});
+    row("--extra-vocab-size", LaunchUse::NoCounterpart, {"--extra-vocab-size", "256"});
+    const char* const layout = "--pipeline-model-parallel-layout";
+    row(layout, LaunchUse::NoCounterpart, {layout, "E|t*32|L|", "--pipeline-model-parallel-size", "2"});
+    for (const char* text : {"E|x|L", "E|(t|L", "E|t*99999999999|L", "E|t*32|L", "E(t|)*99999)*999L"})
+      row(layout, LaunchUse::NotUnderstood, {layout, text, "--pipeline-model-parallel-size", "2"});
+    row("--window-size", LaunchUse::NoCounterpart, {"--window-size", "127,0"});  // GPT has no windows
+    row("--window-size", LaunchUse::NotUnderstood, {"--window-size", "127,5"});
+    row("--mtp-num-layers", LaunchUse::NoCounterpart, {"--mtp-num-layers", "1"});
+    row("--mtp-num-layers", LaunchUse::Taken,
+        modern + QStringList{"--mtp-num-layers", "1", "--moe-router-score-function", "sigmoid"});
+    row("--exp-avg-dtype", LaunchUse::NoEffect, {"--exp-avg-dtype", "bf16"});
+    row("--exp-avg-sq-dtype", LaunchUse::NoCounterpart,
+        {"--use-precision-aware-optimizer", "true", "--exp-avg-sq-dtype", "bf16"});
+    row("--overlap-p2p-communication-warmup-flush", LaunchUse::NoCounterpart,
+        {"--pipeline-model-parallel-size", "2", "--num-virtual-stages-per-pipeline-rank", "2",
+         "--overlap-p2p-communication-warmup-flush", "true"});
+  }
+  void usesOfArguments() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, argument);
+    QFETCH(int, use);
+    LaunchArguments all = seven_billion();
+    for (qsizetype i = 0; i < arguments.size(); i += 2)
+      all[arguments[i].toStdString()] = arguments[i + 1].toStdString();
+    int found = -1;
+    for (const LaunchField& field : read_megatron_arguments(all, 8).fields)
+      if (field.name == argument.toStdString()) found = static_cast<int>(field.use);
+    QCOMPARE(found, use);
+  }
+
   // Nothing is dropped silently.
   void argumentsWithoutCounterpartAreListed() {
     const auto only = [](const LaunchDesign& launch) {
@@ -165,6 +286,15 @@ class MegatronArgumentsTest : public QObject {
     QCOMPARE(only(with({{"--cross-entropy-loss-fusion", "true"}})),
              std::string("--cross-entropy-loss-fusion"));
     QCOMPARE(only(with({}, 6)), std::string("gpus"));
+    // Products of sizes do not overflow.
+    QCOMPARE(only(with({{"--pipeline-model-parallel-size", "2"},
+                        {"--num-layers-per-virtual-pipeline-stage", "4611686018427387904"}})),
+             std::string("--num-layers-per-virtual-pipeline-stage"));
+    QCOMPARE(only(with({{"--pipeline-model-parallel-size", "2"},
+                        {"--num-layers-per-virtual-pipeline-stage", "900000000000"}})),
+             std::string("--num-layers-per-virtual-pipeline-stage"));
+    QVERIFY(!with({{"--hidden-size", "9223372036854775807"}, {"--swiglu", "true"}}).unmapped.empty());
+    QVERIFY(!with({{"--micro-batch-size", "9223372036854775807"}}).unmapped.empty());
     QVERIFY(with({{"--save", "here"}, {"--ckpt-format", "torch"}}).unmapped.empty());
   }
 };
