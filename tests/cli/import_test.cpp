@@ -178,16 +178,16 @@ class ImportTest : public QObject {
                             "2",      "--variable",      "COUNT=3", "-o", design};
     const CliRun run = run_cli(words);
     QCOMPARE(run.exit_code, 0);
-    for (const char* said : {"Megatron-LM on 16 GPUs (given)", "Without a setting", "--frobnicate", "Assumed",
+    for (const char* said : {"Megatron-LM on 16 GPUs (given)", "Not understood", "--frobnicate", "Assumed",
                              "(--all-fields lists them)"})
       QVERIFY2(run.out.contains(said), said);
     const CliRun report = run_cli({"report", "--design", design, "--json"});
-    QCOMPARE(report.json()["design"].toObject()["parallel"].toObject()["dp"].toInt(), 8);
+    QCOMPARE(report.json()["design"].toObject()["parallelism"].toObject()["dp"].toInt(), 8);
     QCOMPARE(report.json()["design"].toObject()["model"].toObject()["hidden"].toInt(), 1024);
     const QJsonObject out = run_cli(words + QStringList{"--json"}).json();
     QCOMPARE(out["framework"].toString(), "megatron-lm");
     QCOMPARE(out["gpus"]["value"].toInt(), 16);
-    QCOMPARE(out["no_counterpart"][0]["line"].toInt(), 3);
+    QCOMPARE(out["not_understood"][0]["line"].toInt(), 3);
     const CliRun wrong = run_cli({"import", script.fileName(), "--gpus", "many"});
     QCOMPARE(wrong.exit_code, 2);
     QVERIFY2(wrong.err.contains("--gpus"), qPrintable(wrong.err));

@@ -223,19 +223,24 @@ class LaunchImportTest : public QObject {
 
   void refused_data() {
     QTest::addColumn<QString>("text");
+    QTest::addColumn<int>("code");
     QTest::addColumn<QString>("message");
-    QTest::newRow("no launch") << "hello"
-                               << "run.sh: the text is no launch of a known framework";
-    QTest::newRow("no command") << "A=\"--num-layers 2\""
-                                << "run.sh: no command of the script has the argument";
-    QTest::newRow("syntax") << "x --num-layers 2\nrun \"a"
-                            << "run.sh, line 2: ";
+    const auto row = [](const char* name, const char* text, ProblemCode code, const char* message) {
+      QTest::newRow(name) << QString(text) << static_cast<int>(code) << QString(message);
+    };
+    row("no launch", "hello", ProblemCode::LaunchFormat,
+        "run.sh: the text is no launch of a known framework");
+    row("no command", "A=\"--num-layers 2\"", ProblemCode::LaunchFormat,
+        "run.sh: no command of the script has the argument");
+    row("syntax", "x --num-layers 2\nrun \"a", ProblemCode::LaunchSyntax, "run.sh, line 2: ");
   }
   void refused() {
     QFETCH(QString, text);
+    QFETCH(int, code);
     QFETCH(QString, message);
     const LaunchImport read = imported(text.toStdString());
     QCOMPARE(read.problems.size(), size_t(1));
+    QCOMPARE(static_cast<int>(read.problems[0].code), code);
     const QString shown = QString::fromStdString(to_string(read.problems[0]));
     QVERIFY2(shown.startsWith(message), qPrintable(shown));
   }

@@ -186,7 +186,8 @@ class SeveralDesignsTest : public QObject {
     QCOMPARE(cell(ComparisonModel::Baseline).data(TableModel::SortRole).toDouble(), before);
     QCOMPARE(cell(ComparisonModel::Present).data(TableModel::SortRole).toDouble(), after);
     QCOMPARE(cell(ComparisonModel::difference(1)).data(TableModel::SortRole).toDouble(), after - before);
-    QVERIFY(cell(ComparisonModel::difference(1)).data().toString().startsWith("✓ -"));
+    const QString text = cell(ComparisonModel::difference(1)).data().toString();
+    QVERIFY2(text.startsWith("✓ -"), qPrintable(text));
     QVERIFY(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("pin_now"));  // the present design
   }
 };
