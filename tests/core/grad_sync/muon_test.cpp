@@ -43,7 +43,8 @@ int64_t optimizer_bytes(const Design& d) {
 }
 int64_t host_bytes(const Design& d) {
   int64_t out = 0;
-  for (const PartValue& p : make_report(d)->stages[0].host_memory) out += static_cast<int64_t>(p.bytes.value);
+  const auto report = make_report(d);
+  for (const PartValue& p : report->stages[0].host_memory) out += static_cast<int64_t>(p.bytes.value);
   return out;
 }
 double optimizer_seconds(const Design& d) {
@@ -96,7 +97,8 @@ class MuonTest : public QObject {
   void shardsAreGathered() {
     for (const char* sync : {"ddp-flat", "distributed-optimizer"}) {
       Wide bytes = 0;
-      for (const CollectiveValue& row : make_report(muon_design(2, 4, sync))->stages[0].collectives)
+      const auto report = make_report(muon_design(2, 4, sync));
+      for (const CollectiveValue& row : report->stages[0].collectives)
         if (row.phase == Phase::Step && row.op == CommOp(CollectiveKind::AllGather)) bytes += row.bytes.value;
       QVERIFY(bytes == (sync[1] == 'i' ? Wide(2) * elements(2) : Wide(0)));
     }
@@ -110,7 +112,8 @@ class MuonTest : public QObject {
     const Wide attention = Wide(2) * 6 * m * m * m +
                            Wide(2) * (Wide(4) * kv * kv * m + Wide(2) * kv * kv * kv);
     Wide flops = 0;
-    for (const FlopsValue& row : make_report(d)->stages[0].flops)
+    const auto report = make_report(d);
+    for (const FlopsValue& row : report->stages[0].flops)
       if (row.kind == OpKind::Optimizer && row.compute == DType::BF16) flops += row.counted.value;
     QVERIFY(flops == Wide(5) * kLayers * (attention + Wide(8) * 3 * layer));
   }
