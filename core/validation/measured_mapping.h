@@ -21,6 +21,8 @@ class RowMapper {
   void set(const char* knob, const std::string& text);
   void set(const char* knob, int64_t value) { set(knob, std::to_string(value)); }
   void set_product(const char* knob, std::initializer_list<int64_t> factors);
+  // Sizes of GPT-3's layers: every head has its own keys and values, and the MLP is 4 x hidden wide.
+  void set_gpt_layers(int64_t hidden, int64_t heads);
   // Sets the knob to the number of the field, if the row has it.
   void set_from(const char* knob, const char* field);
   int64_t integer(const char* field, int64_t otherwise);

@@ -132,11 +132,7 @@ void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out) {
     m.seconds_from("measured_ms", 1e-3);
     if (m.preset("gpt3-175b-megatron")) {
       const int64_t hidden = m.integer("hidden", 1), heads = m.integer("heads", 1);
-      m.set("hidden", hidden);
-      m.set("heads", heads);
-      m.set("kv_heads", heads);
-      m.set("head_dim", hidden / std::max<int64_t>(heads, 1));
-      m.set_product("ffn", {4, hidden});
+      m.set_gpt_layers(hidden, heads);
       m.set_from("layers", "layers");
       m.set_from("seq", "seq");
       m.set_from("positions", "seq");

@@ -15,11 +15,7 @@ constexpr double kGB = 1e9;
 bool gpt_on_a100(RowMapper& m, int64_t layers, int64_t hidden, int64_t heads) {
   if (!m.preset("gpt3-175b-megatron")) return false;
   m.set("layers", layers);
-  m.set("hidden", hidden);
-  m.set("heads", heads);
-  m.set("kv_heads", heads);
-  m.set("head_dim", hidden / std::max<int64_t>(heads, 1));
-  m.set_product("ffn", {4, hidden});
+  m.set_gpt_layers(hidden, heads);
   m.set("dtype", "fp16");
   m.set("dropout", "true");
   m.set("clip_grad_norm", "true");

@@ -131,6 +131,14 @@ void RowMapper::set_product(const char* knob, std::initializer_list<int64_t> fac
   set(knob, product);
 }
 
+void RowMapper::set_gpt_layers(int64_t hidden, int64_t heads) {
+  set("hidden", hidden);
+  set("heads", heads);
+  set("kv_heads", heads);
+  set("head_dim", hidden / std::max<int64_t>(heads, 1));
+  set_product("ffn", {4, hidden});
+}
+
 void RowMapper::set_from(const char* knob, const char* field) {
   if (!has(field)) return;
   if (const auto value = whole(row_[field]))

@@ -56,11 +56,7 @@ void map_bigscience(const MeasuredJson& set, MeasuredSet& out) {
     } else if (m.preset("bloom-176b")) {
       const int64_t hidden = m.integer("hidden", 1), heads = m.integer("heads", kHeads);
       m.set("layers", bloom_layers(m, kVocab));
-      m.set("hidden", hidden);
-      m.set("heads", heads);
-      m.set("kv_heads", heads);
-      m.set("head_dim", hidden / std::max<int64_t>(heads, 1));
-      m.set_product("ffn", {4, hidden});
+      m.set_gpt_layers(hidden, heads);
       m.set_from("seq", "seq");
       for (const char* axis : {"tp", "pp", "dp"}) m.set_from(axis, axis);
       m.set_from("microbatch", "mbs");
