@@ -4,28 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
-#include "design/design.h"
-#include "launch/launch_field.h"
+#include "launch/launch_fields.h"
 
 namespace shardscape {
-
-// "--num-layers" -> "12". A switch has the text "true".
-using LaunchArguments = std::map<std::string, std::string>;
-
-struct UnmappedArgument {
-  std::string argument;  // "--use-megatron-fsdp"; "gpus" for the number of GPUs
-  std::string reason;
-};
-
-struct LaunchDesign {
-  Design design;
-  std::vector<UnmappedArgument> unmapped;  // the design then is not the one of the launch
-  std::vector<LaunchField> fields;         // every argument, and every default and rule that set a knob
-};
 
 // gpus: all ranks (torchrun, srun); data parallelism follows from it (arguments.py, data_parallel_size =
 // world / (tp pp cp)). The design is not validated, and its accelerator is the default. Without

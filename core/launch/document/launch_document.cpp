@@ -1,0 +1,46 @@
+#include "launch/document/launch_document.h"
+
+#include "launch/document/flat_values.h"
+
+namespace shardscape {
+
+void FlatValues::check_depth(int depth, int line) {
+  if (depth > kDeepestLaunchValue)
+    throw DocumentError("values are nested deeper than " + std::to_string(kDeepestLaunchValue) + " levels",
+                        line);
+}
+
+void FlatValues::add(const std::string& path, const std::string& text, int line) {
+  if (out_.arguments.size() >= kMostLaunchValues)
+    throw DocumentError("there are more than " + std::to_string(kMostLaunchValues) + " values", line);
+  bytes_ += path.size() + text.size();
+  if (bytes_ > kMostLaunchBytes)
+    throw DocumentError("names and values have more than " + std::to_string(kMostLaunchBytes >> 20) + " MiB",
+                        line);
+  out_.arguments[path] = text;
+  if (line > 0) out_.lines[path] = line;
+}
+
+std::string FlatValues::spaced(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : " ") + part;
+  return out;
+}
+
+std::variant<LaunchDocument, Problem> read_launch_document(DocumentLanguage language, const std::string& text,
+                                                           const std::string& where) {
+  const char* const name = language == DocumentLanguage::Yaml   ? "YAML"
+                           : language == DocumentLanguage::Toml ? "TOML"
+                                                                : "JSON";
+  try {
+    return language == DocumentLanguage::Yaml   ? read_yaml_values(text)
+           : language == DocumentLanguage::Toml ? read_toml_values(text)
+                                                : read_json_values(text);
+  } catch (const DocumentError& error) {
+    return Problem{ProblemCode::LaunchSyntax,
+                   where + (error.line > 0 ? ", line " + std::to_string(error.line) : ""), error.what(),
+                   std::string("a ") + name + " mapping of names and values"};
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,33 @@
+// Documents of settings, YAML, TOML or JSON, as one flat list of arguments: {parallelism: {tp: 8}} is the
+// argument "parallelism.tp" with the text "8".
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+
+#include "base/problem.h"
+#include "launch/launch_fields.h"
+
+namespace shardscape {
+
+struct LaunchDocument {
+  // Booleans are "true" and "false". A list of plain values is one argument, joined by spaces. Other lists
+  // have one argument for each entry: "datasets.0.name". An absent value is "null", an empty mapping or list
+  // "".
+  LaunchArguments arguments;
+  std::map<std::string, int> lines;  // of arguments; JSON: none
+};
+
+enum class DocumentLanguage { Yaml, Toml, Json };
+
+// Problems (LaunchSyntax) name `where` and the line. At most kMostLaunchValues values, and
+// kDeepestLaunchValue levels.
+std::variant<LaunchDocument, Problem> read_launch_document(DocumentLanguage language, const std::string& text,
+                                                           const std::string& where);
+
+constexpr size_t kMostLaunchValues = 100'000;
+constexpr size_t kMostLaunchBytes = 64 << 20;  // of all names, with the names around them, and values
+constexpr int kDeepestLaunchValue = 64;
+
+}  // namespace shardscape
