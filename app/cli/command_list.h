@@ -8,6 +8,7 @@ namespace shardscape {
 Command presets_command();
 Command examples_command();
 Command import_command();
+Command launch_command();
 Command report_command();
 Command inference_command();
 Command serve_command();

@@ -21,38 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Section {
-  LaunchUse use;
-  const char *key, *heading;
-};
-
-constexpr Section kSections[] = {
-    {LaunchUse::NotUnderstood, "not_understood", "Not understood"},
-    {LaunchUse::NoCounterpart, "no_counterpart", "Without a setting (the design differs from the launch)"},
-    {LaunchUse::Taken, "taken", "Taken"},
-    {LaunchUse::Derived, "derived", "Derived by the framework's rules"},
-    {LaunchUse::Assumed, "assumed", "Assumed: defaults of the framework"},
-    {LaunchUse::NoEffect, "no_effect", "Without effect on memory and time"}};
-
-std::string note_of(const LaunchField& field) {
-  std::string out;
-  for (const std::string& knob : field.knobs) out += (out.empty() ? "" : ", ") + knob;
-  if (!field.note.empty()) out += (out.empty() ? "" : ": ") + field.note;
-  if (!field.source.empty()) out += " (" + field.source + ")";
-  return out;
-}
-
 std::string preview_text(const LaunchImport& import, bool all_fields) {
   const auto framework = std::find_if(launch_frameworks().begin(), launch_frameworks().end(),
                                       [&](const LaunchFramework& one) { return one.id == import.framework; });
   std::string out = std::string(framework->label) + " on " + grouped(*import.gpus) + " GPUs (" +
                     import.gpus_from + ")\n";
-  for (const Section& section : kSections) {
+  for (const LaunchUseText& section : launch_uses()) {
     std::vector<std::vector<std::string>> rows;
     for (const LaunchField& field : import.fields)
       if (field.use == section.use)
         rows.push_back({field.line > 0 ? "  line " + std::to_string(field.line) : "  ", field.name,
-                        field.value, note_of(field)});
+                        field.value, launch_field_note(field)});
     if (rows.empty()) continue;
     if (section.use == LaunchUse::NoEffect && !all_fields) {
       out += "\n" + std::to_string(rows.size()) + (rows.size() == 1 ? " field has" : " fields have") +
@@ -72,7 +51,7 @@ Json preview_json(const LaunchImport& import, const Report* report) {
   Json out{{"valid", import.ok() && report && report->valid()}, {"framework", import.framework}};
   if (import.gpus) out["gpus"] = {{"value", *import.gpus}, {"from", import.gpus_from}};
   if (import.ok()) out["design"] = Json::parse(to_json(import.design));
-  for (const Section& section : kSections) {
+  for (const LaunchUseText& section : launch_uses()) {
     Json& list = out[section.key] = Json::array();
     for (const LaunchField& field : import.fields)
       if (field.use == section.use)

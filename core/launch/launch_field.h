@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,16 @@ struct LaunchField {
   std::string source = {};              // of a rule or default: "megatron/training/arguments.py:448"
   int line = 0;                         // in the file; 0: not there
 };
+
+struct LaunchUseText {
+  LaunchUse use;
+  const char* key;      // in JSON: "not_understood"
+  const char* heading;  // over the fields of a list: "Derived by the framework's rules"
+};
+// In the order in which a person reads them: what needs attention comes first.
+std::span<const LaunchUseText> launch_uses();
+
+// "tp, sequence_parallel: the tensor parallel size (arguments.py:588)": settings, reason and source.
+std::string launch_field_note(const LaunchField& field);
 
 }  // namespace shardscape

@@ -1,0 +1,24 @@
+#include "launch/launch_field.h"
+
+namespace shardscape {
+
+std::span<const LaunchUseText> launch_uses() {
+  static constexpr LaunchUseText kUses[] = {
+      {LaunchUse::NotUnderstood, "not_understood", "Not understood"},
+      {LaunchUse::NoCounterpart, "no_counterpart", "Without a setting (the design differs from the launch)"},
+      {LaunchUse::Taken, "taken", "Taken"},
+      {LaunchUse::Derived, "derived", "Derived by the framework's rules"},
+      {LaunchUse::Assumed, "assumed", "Assumed: defaults of the framework"},
+      {LaunchUse::NoEffect, "no_effect", "Without effect on memory and time"}};
+  return kUses;
+}
+
+std::string launch_field_note(const LaunchField& field) {
+  std::string out;
+  for (const std::string& knob : field.knobs) out += (out.empty() ? "" : ", ") + knob;
+  if (!field.note.empty()) out += (out.empty() ? "" : ": ") + field.note;
+  if (!field.source.empty()) out += " (" + field.source + ")";
+  return out;
+}
+
+}  // namespace shardscape
