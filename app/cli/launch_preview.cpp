@@ -12,13 +12,13 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "launch/launch_files.h"
 #include "launch/launch_import.h"
 #include "plan/report.h"
 
 namespace shardscape {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 std::string preview_text(const LaunchImport& import, bool all_fields) {
@@ -69,21 +69,6 @@ Json preview_json(const LaunchImport& import, const Report* report) {
     problems.push_back(
         {{"code", code_text(p.code)}, {"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   return out;
-}
-
-// Sourced files lie in the folder of the script or below.
-std::function<std::optional<std::string>(const std::string&)> sources_beside(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  return [folder](const std::string& name) -> std::optional<std::string> {
-    std::error_code ignored;
-    const fs::path root = fs::weakly_canonical(folder.empty() ? "." : folder, ignored);
-    const fs::path file = fs::weakly_canonical(root / name, ignored);
-    const auto [end, rest] = std::mismatch(root.begin(), root.end(), file.begin(), file.end());
-    if (end != root.end() || !fs::is_regular_file(file, ignored)) return std::nullopt;
-    auto text = read_text(file);
-    const auto* found = std::get_if<std::string>(&text);
-    return found ? std::optional<std::string>(*found) : std::nullopt;
-  };
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -145,7 +130,7 @@ int import_launch_file(const Arguments& arguments, const std::string& path, std:
   LaunchRequest request;
   request.text = std::move(text);
   request.where = path;
-  request.shell.source = sources_beside(path);
+  request.shell.source = files_below(std::filesystem::path(path).parent_path());
   if (const auto problem = read_flags(arguments, request)) {
     print_problem(*problem);
     return kWrongUsage;

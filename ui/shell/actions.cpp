@@ -26,7 +26,9 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.new_window = make(tr("New &window"), QKeySequence("Ctrl+Shift+N"));
   a.open = make(tr("&Open design..."), QKeySequence::Open);
   a.open_recent = (new RecentMenu(window))->menuAction();
-  a.import_config = make(tr("&Import config.json..."), QKeySequence("Ctrl+I"));
+  a.import_file = make(tr("&Import a model or launch..."), QKeySequence("Ctrl+I"));
+  // Ctrl+V outside of fields pastes too (MainWindow::keyPressEvent()).
+  a.paste_launch = make(tr("Import from the clip&board"), QKeySequence("Ctrl+Shift+V"));
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
   a.export_bundle = make(tr("&Export bundle..."),
@@ -50,6 +52,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
 
   a.copy_command = make(tr("Copy as command &line"));
   a.copy_json = make(tr("Copy &design as JSON"));
+  a.copy_launch = make(tr("Copy &as a launch..."), QKeySequence("Ctrl+Shift+X"));
   a.find_layout = make(tr("Find a &layout..."), QKeySequence("Ctrl+Shift+L"));
 
   a.pin = make(tr("Pin the &current design"), QKeySequence("Ctrl+D"));
@@ -101,9 +104,9 @@ QVector<Actions::Group> Actions::groups() const {
   view << light << dark << system << find << filter << zoom_in << zoom_out << fit << next_pane
        << previous_pane << form << inspector << problems << machine << reset_layout;
   return {{tr("File"),
-           {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
-            export_trace, save_picture, report, quit}},
-          {tr("Edit"), {undo, redo, copy, copy_command, copy_json, find_layout}},
+           {new_design, new_window, open, open_recent, import_file, paste_launch, save, save_as,
+            export_bundle, export_trace, save_picture, report, quit}},
+          {tr("Edit"), {undo, redo, copy, copy_command, copy_json, copy_launch, find_layout}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {documentation, examples, tour, palette, shortcuts, about}}};

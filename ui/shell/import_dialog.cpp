@@ -2,46 +2,24 @@
 
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QStandardItemModel>
 #include <QTreeView>
+#include <algorithm>
+#include <iterator>
 
 #include "base/units.h"
 #include "plan/report.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/screen_room.h"
-#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kRowHeight = 24;
-
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-QLabel* label(const char* role, QWidget* parent) {
-  auto* made = new QLabel(parent);
-  made->setProperty("role", role);
-  made->setTextFormat(Qt::PlainText);
-  made->setWordWrap(true);
-  return made;
-}
-
-QLabel* notice(const char* name, QWidget* parent) {
-  QLabel* made = label("", parent);
-  made->setObjectName(name);
-  made->setContentsMargins(10, 7, 10, 7);
-  made->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  return made;
-}
-
-QPushButton* button(const QString& text, const char* name, QWidget* parent) {
-  auto* made = new QPushButton(text, parent);
-  made->setObjectName(name);
-  made->setAutoDefault(false);
-  return made;
+FieldTree::Row row_of(const ImportField& field) {
+  return {text(field.key), text(field.value), text(field.note)};
 }
 
 QString ignoredText(size_t fields) {
@@ -56,32 +34,26 @@ ImportDialog::ImportDialog(Session* session, HfFiles files, const QString& file,
       session_(session),
       files_(std::move(files)),
       file_name_(QFileInfo(file).fileName()),
-      model_(new QStandardItemModel(this)),
-      title_(label("title", this)),
-      summary_(label("secondary", this)),
-      problem_(notice("dialog_error", this)),
-      approximation_(notice("import_approximation", this)),
-      fields_(new QTreeView(this)),
-      import_as_(button({}, "import_as", this)),
-      editor_(button({}, "import_architecture", this)),
+      fields_(this),
+      title_(importLabel("title", this)),
+      summary_(importLabel("secondary", this)),
+      problem_(importNotice("dialog_error", this)),
+      approximation_(importNotice("import_approximation", this)),
+      import_as_(importButton({}, "import_as", this)),
+      editor_(importButton({}, "import_architecture", this)),
       apply_(new QPushButton(tr("Apply"), this)) {
   setWindowTitle(tr("Import %1").arg(file_name_));
   addWidgets();
   present(import_hf_files(files_));
-  model_->rowCount() > 0 ? resizeOnScreen(this, {940, 640}) : setMinimumWidth(520);
+  fields_.sections() > 0 ? resizeOnScreen(this, {940, 640}) : setMinimumWidth(520);
 }
 
 void ImportDialog::addWidgets() {
-  fields_->setObjectName("import_fields");
-  fields_->setAccessibleName(tr("Fields of the file"));
-  fields_->setModel(model_);
-  fields_->setUniformRowHeights(true);
-  fields_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   import_as_->setToolTip(
       tr("Reads the file as this known type. The preview lists what the type has no blocks for."));
   editor_->setProperty("link", true);
   editor_->setToolTip(tr("Edits the layers of the model and their blocks"));
-  QPushButton* cancel = button(tr("Cancel"), "import_cancel", this);
+  QPushButton* cancel = importButton(tr("Cancel"), "import_cancel", this);
   apply_->setObjectName("import_apply");
   apply_->setProperty("primary", true);
   apply_->setDefault(true);
@@ -101,7 +73,7 @@ void ImportDialog::addWidgets() {
   layout->setContentsMargins(24, 20, 24, 20);
   layout->setSpacing(10);
   for (QLabel* text : {title_, summary_, problem_, approximation_}) layout->addWidget(text);
-  layout->addWidget(fields_, 1);
+  layout->addWidget(fields_.view(), 1);
   layout->addLayout(buttons);
 }
 
@@ -119,7 +91,7 @@ void ImportDialog::present(ImportResult result) {
   problem_->setVisible(!result_.ok());
   approximation_->setText(approximate ? approximationText() : QString());
   approximation_->setVisible(approximate);
-  fields_->setVisible(model_->rowCount() > 0);
+  fields_.view()->setVisible(fields_.sections() > 0);
   import_as_->setText(tr("Import as %1").arg(text(result_.nearest)));
   import_as_->setVisible(unknown);
   editor_->setText(approximate ? tr("Apply and open the architecture editor")
@@ -131,8 +103,7 @@ void ImportDialog::present(ImportResult result) {
 }
 
 void ImportDialog::fill() {
-  model_->clear();
-  model_->setHorizontalHeaderLabels({tr("Field"), tr("Value"), tr("Meaning")});
+  fields_.clear();
   const auto counted = [](const QString& title, const std::vector<ImportField>& fields) {
     return tr("%1 (%2)").arg(title).arg(fields.size());
   };
@@ -141,38 +112,13 @@ void ImportDialog::fill() {
   addSection(counted(tr("Assumed"), result_.assumed), result_.assumed);
   addSection(counted(tr("Unknown: check whether these change the model"), result_.unknown), result_.unknown);
   addSection(ignoredText(result_.ignored.size()), result_.ignored);
-  fields_->expandAll();
-  // Most files have dozens of these. They stay one line until a person asks for them.
-  if (!result_.ignored.empty()) fields_->collapse(model_->index(model_->rowCount() - 1, 0));
-  int widest = 0;
-  for (const auto* list :
-       {&result_.differences, &result_.recognised, &result_.assumed, &result_.unknown, &result_.ignored})
-    for (const ImportField& field : *list)
-      widest = std::max(widest, fields_->fontMetrics().horizontalAdvance(text(field.key)));
-  fields_->setColumnWidth(0, widest + 2 * fields_->indentation() + 24);
-  fields_->setColumnWidth(1, 170);
-  fields_->header()->setStretchLastSection(true);
+  fields_.finish(!result_.ignored.empty());  // dozens of fields: one line until a person asks for them
 }
 
 void ImportDialog::addSection(const QString& title, const std::vector<ImportField>& fields) {
-  if (fields.empty()) return;
-  auto* section = new QStandardItem(title);
-  QFont bold = fields_->font();
-  bold.setWeight(QFont::DemiBold);
-  section->setFont(bold);
-  section->setSizeHint({0, kRowHeight});
-  for (const ImportField& field : fields) {
-    QList<QStandardItem*> row;
-    for (const std::string* part : {&field.key, &field.value, &field.note}) {
-      row << new QStandardItem(text(*part));
-      row.back()->setToolTip(row.back()->text());
-      row.back()->setSizeHint({0, kRowHeight});
-    }
-    row[1]->setFont(Theme::instance().monoFont(12));
-    section->appendRow(row);
-  }
-  model_->appendRow(section);
-  fields_->setFirstColumnSpanned(model_->rowCount() - 1, {}, true);
+  std::vector<FieldTree::Row> rows;
+  std::transform(fields.begin(), fields.end(), std::back_inserter(rows), row_of);
+  fields_.add(title, rows);
 }
 
 QString ImportDialog::summary() const {

@@ -7,11 +7,10 @@
 
 #include "design/design.h"
 #include "model/huggingface/hf_files.h"
+#include "ui/shell/import_parts.h"
 
 class QLabel;
 class QPushButton;
-class QStandardItemModel;
-class QTreeView;
 
 namespace shardscape::ui {
 
@@ -41,9 +40,8 @@ class ImportDialog : public QDialog {
   const QString file_name_;
   ImportResult result_;
   Design design_;  // the present design with the imported model
-  QStandardItemModel* model_;
+  FieldTree fields_;
   QLabel *title_, *summary_, *problem_, *approximation_;
-  QTreeView* fields_;
   QPushButton *import_as_, *editor_, *apply_;
 };
 

@@ -35,7 +35,8 @@
 #include "ui/shell/export_dialog.h"
 #include "ui/shell/export_job.h"
 #include "ui/shell/frame_clock.h"
-#include "ui/shell/import_dialog.h"
+#include "ui/shell/importer.h"
+#include "ui/shell/launch_text_dialog.h"
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/model_files.h"
@@ -77,12 +78,6 @@ constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360);
 // Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
 int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
-
-// The path of a local file that is dragged over the window; empty for other drags.
-QString dragged_file(const QMimeData* data) {
-  const QList<QUrl> urls = data->urls();
-  return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
-}
 
 }  // namespace
 
@@ -180,7 +175,6 @@ void MainWindow::build() {
 void MainWindow::wireFile() {
   connect(actions_.new_design, &QAction::triggered, document_, &Document::newDesign);
   connect(actions_.open, &QAction::triggered, document_, &Document::open);
-  connect(actions_.import_config, &QAction::triggered, this, &MainWindow::importConfig);
   connect(actions_.save, &QAction::triggered, document_, &Document::save);
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
@@ -346,6 +340,7 @@ void MainWindow::wireHelp() {
   });
   help_ = new WindowHelp(this);
   help_->addButton(tabs_);
+  wireImport();
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
@@ -353,6 +348,20 @@ void MainWindow::wireHelp() {
     sheet->show();
   });
   connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
+}
+
+void MainWindow::wireImport() {
+  importer_ = new Importer(session_, document_, message_, help_, this);
+  connect(actions_.import_file, &QAction::triggered, importer_, &Importer::choose);
+  connect(actions_.paste_launch, &QAction::triggered, importer_, &Importer::paste);
+  connect(actions_.copy_launch, &QAction::triggered, this, [this] {
+    auto* dialog = new LaunchTextDialog(session_, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    help_->addTo(dialog, HelpTopic::Import);
+    dialog->open();
+  });
+  connect(importer_, &Importer::architectureRequested, this,
+          [this] { tabs_->setCurrentWidget(architecture_); });
 }
 
 ExportDialog* MainWindow::exportDialog() {
@@ -529,16 +538,17 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) return copy();
+  if (event->matches(QKeySequence::Paste)) return importer_->paste();
   QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (dragged_file(event->mimeData()).endsWith(".json", Qt::CaseInsensitive)) event->acceptProposedAction();
+  if (Importer::accepts(event->mimeData())) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  openFile(dragged_file(event->mimeData()));
+  importer_->open(event->mimeData());
 }
 
 void MainWindow::noteAdapted(const QString& model, const QStringList& changes, const QString& published) {
@@ -551,35 +561,6 @@ void MainWindow::noteAdapted(const QString& model, const QStringList& changes, c
   message_->note(text, actions_.undo);
 }
 
-void MainWindow::importConfig() {
-  const QString path = QFileDialog::getOpenFileName(
-      this, tr("Import config.json"), settings::designFolder(),
-      tr("Hugging Face configurations (*.json);;All files (*)"));
-  if (!path.isEmpty()) previewImport(path);
-}
-
-void MainWindow::previewImport(const QString& path) {
-  auto files = read_hf_files(path.toStdString());
-  if (const auto* problem = std::get_if<Problem>(&files))
-    return message_->show(
-        tr("The file was not imported. %1").arg(QString::fromStdString(to_string(*problem))));
-  message_->hide();
-  HfFiles& read = std::get<HfFiles>(files);
-  for (HfFile* file : {&read.config, read.quantization ? &*read.quantization : nullptr})
-    if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
-  auto* dialog = new ImportDialog(session_, std::move(read), path, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  connect(dialog, &ImportDialog::architectureRequested, this,
-          [this] { tabs_->setCurrentWidget(architecture_); });
-  help_->addTo(dialog, HelpTopic::Import);
-  dialog->open();
-}
-
-void MainWindow::openFile(const QString& path) {
-  const auto text = read_text(path.toStdString());
-  const bool config = std::holds_alternative<std::string>(text) &&
-                      looks_like_hf_file(std::get<std::string>(text));
-  config ? previewImport(path) : static_cast<void>(document_->openPath(path));
-}
+void MainWindow::openFile(const QString& path) { importer_->openFile(path); }
 
 }  // namespace shardscape::ui

@@ -32,6 +32,7 @@ class ExportJob;
 class FrameClock;
 class GraphView;
 class HelpWindow;
+class Importer;
 class InspectorPanel;
 class MemoryView;
 class MessageBar;
@@ -100,9 +101,8 @@ class MainWindow : public QMainWindow {
   void wireHelp();
   void copy();
   void noteAdapted(const QString& model, const QStringList& changes, const QString& published);
-  void importConfig();                      // asks for a file
-  void previewImport(const QString& path);  // of a Hugging Face config.json
-  void openFile(const QString& path);       // a design or a config.json; the content decides
+  void wireImport();
+  void openFile(const QString& path);  // a design, a config.json or a launch; the content decides
   void compareFile();
   void saveView();
   void exportTrace();
@@ -142,6 +142,7 @@ class MainWindow : public QMainWindow {
   ExportDialog* export_ = nullptr;
   MachineDialog* machine_ = nullptr;
   WindowHelp* help_;
+  Importer* importer_ = nullptr;
 };
 
 }  // namespace shardscape::ui

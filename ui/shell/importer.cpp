@@ -1,0 +1,109 @@
+#include "ui/shell/importer.h"
+
+#include <QClipboard>
+#include <QDialog>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QMimeData>
+#include <QUrl>
+
+#include "base/data_dir.h"
+#include "launch/launch_files.h"
+#include "launch/launch_import.h"
+#include "ui/session/session.h"
+#include "ui/shell/document.h"
+#include "ui/shell/import_dialog.h"
+#include "ui/shell/launch_dialog.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/window_help.h"
+
+namespace shardscape::ui {
+namespace {
+
+// The path of a local file that is dragged over the window; empty for other drags.
+QString dragged_file(const QMimeData* data) {
+  const QList<QUrl> urls = data->urls();
+  return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+}  // namespace
+
+Importer::Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help,
+                   QWidget* window)
+    : QObject(window),
+      session_(session),
+      document_(document),
+      message_(message),
+      help_(help),
+      window_(window) {}
+
+void Importer::choose() {
+  const QString path = QFileDialog::getOpenFileName(
+      window_, tr("Import a model or a launch"), settings::designFolder(),
+      tr("Models and launches (*.json *.sh *.yaml *.yml *.toml *.py *.log *.txt *.out *.slurm *.sbatch);;"
+         "All files (*)"));
+  if (!path.isEmpty()) openFile(path);
+}
+
+bool Importer::accepts(const QMimeData* data) {
+  const QString path = dragged_file(data);
+  return path.isEmpty() ? data->hasText() && !data->hasUrls() : QFileInfo(path).isFile();
+}
+
+void Importer::open(const QMimeData* data) {
+  const QString path = dragged_file(data);
+  path.isEmpty() ? openText(data->text(), tr("dropped text")) : openFile(path);
+}
+
+void Importer::paste() { openText(QGuiApplication::clipboard()->text(), tr("pasted text")); }
+
+void Importer::openText(const QString& text, const QString& name) {
+  const std::string utf8 = text.toStdString();
+  if (looks_like_launch(utf8)) return previewLaunch(utf8, name, {});
+  message_->show(text.trimmed().isEmpty()
+                     ? tr("The clipboard has no text. Copy a launch script, a command line or a log first.")
+                     : tr("The %1 is no launch of a known framework. A script, a command line, a file of "
+                          "settings or a log is accepted.")
+                           .arg(name));
+}
+
+void Importer::openFile(const QString& path) {
+  const auto read = read_text(path.toStdString());
+  const auto* text = std::get_if<std::string>(&read);
+  if (text && looks_like_hf_file(*text)) return previewConfig(path);
+  if (text && looks_like_launch(*text))
+    return previewLaunch(*text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
+  document_->openPath(path);
+}
+
+void Importer::previewConfig(const QString& path) {
+  auto files = read_hf_files(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&files))
+    return message_->show(
+        tr("The file was not imported. %1").arg(QString::fromStdString(to_string(*problem))));
+  HfFiles& read = std::get<HfFiles>(files);
+  for (HfFile* file : {&read.config, read.quantization ? &*read.quantization : nullptr})
+    if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
+  auto* dialog = new ImportDialog(session_, std::move(read), path, window_);
+  connect(dialog, &ImportDialog::architectureRequested, this, &Importer::architectureRequested);
+  preview(dialog);
+}
+
+void Importer::previewLaunch(const std::string& text, const QString& name, const QString& folder) {
+  LaunchRequest request;
+  request.text = text;
+  request.where = name.toStdString();
+  if (!folder.isEmpty()) request.shell.source = files_below(folder.toStdString());
+  preview(new LaunchDialog(session_, std::move(request), window_));
+}
+
+void Importer::preview(QDialog* dialog) {
+  message_->hide();
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  help_->addTo(dialog, HelpTopic::Import);
+  dialog->open();
+}
+
+}  // namespace shardscape::ui

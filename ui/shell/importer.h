@@ -1,0 +1,43 @@
+// Brings work into the window: a file that a person opens, drops or names, and text of the clipboard. A
+// config.json and a launch get a preview; a design replaces the document.
+#pragma once
+
+#include <QObject>
+
+class QDialog;
+class QMimeData;
+class QWidget;
+
+namespace shardscape::ui {
+
+class Document;
+class MessageBar;
+class Session;
+class WindowHelp;
+
+class Importer : public QObject {
+  Q_OBJECT
+ public:
+  Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help, QWidget* window);
+  void choose();                               // asks for a file
+  void openFile(const QString& path);          // by its content
+  void paste();                                // the text of the clipboard
+  static bool accepts(const QMimeData* data);  // one local file of a kind that openFile() reads, or text
+  void open(const QMimeData* data);            // what accepts() accepts
+
+ Q_SIGNALS:
+  void architectureRequested();  // edit the layers of the model
+
+ private:
+  void previewConfig(const QString& path);
+  void previewLaunch(const std::string& text, const QString& name, const QString& folder);
+  void openText(const QString& text, const QString& name);
+  void preview(QDialog* dialog);
+  Session* session_;
+  Document* document_;
+  MessageBar* message_;
+  WindowHelp* help_;
+  QWidget* window_;
+};
+
+}  // namespace shardscape::ui

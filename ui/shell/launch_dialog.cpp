@@ -1,0 +1,172 @@
+#include "ui/shell/launch_dialog.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QIntValidator>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTreeView>
+
+#include "base/units.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/screen_room.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kTypingPause = 250;  // ms
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+QString text(std::string_view utf8) {
+  return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
+}
+
+QString label_of(const std::string& framework) {
+  for (const LaunchFramework& one : launch_frameworks())
+    if (one.id == framework) return text(one.label);
+  return text(framework);
+}
+
+}  // namespace
+
+LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* parent)
+    : QDialog(parent),
+      session_(session),
+      request_(std::move(request)),
+      title_(importLabel("title", this)),
+      summary_(importLabel("secondary", this)),
+      problem_(importNotice("dialog_error", this)),
+      framework_(new QComboBox(this)),
+      gpus_(new QLineEdit(this)),
+      fields_(this),
+      apply_(new QPushButton(tr("Apply"), this)) {
+  setWindowTitle(tr("Import %1").arg(text(request_.where)));
+  addWidgets();
+  read();
+  resizeOnScreen(this, {1020, 720});
+  if (import_.problems.size() == 1 && import_.problems[0].code == ProblemCode::LaunchGpus) gpus_->setFocus();
+}
+
+void LaunchDialog::addWidgets() {
+  framework_->setObjectName("launch_framework");
+  framework_->addItem(tr("Recognise it"), QString());
+  for (const LaunchFramework& one : launch_frameworks()) framework_->addItem(text(one.label), text(one.id));
+  framework_->setToolTip(tr("The framework that the file belongs to"));
+  gpus_->setObjectName("launch_gpus");
+  gpus_->setValidator(new QIntValidator(1, 100'000'000, gpus_));
+  gpus_->setMaximumWidth(110);
+  gpus_->setToolTip(tr("The number of all GPUs. Most files do not say it."));
+  pause_.setSingleShot(true);
+  pause_.setInterval(kTypingPause);
+  connect(gpus_, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
+  connect(&pause_, &QTimer::timeout, this, &LaunchDialog::read);
+  connect(framework_, &QComboBox::activated, this, &LaunchDialog::read);
+  QPushButton* cancel = importButton(tr("Cancel"), "import_cancel", this);
+  apply_->setObjectName("import_apply");
+  apply_->setProperty("primary", true);
+  apply_->setDefault(true);
+  apply_->setToolTip(
+      tr("Replaces model, parallelism and workload. The machine stays unless the file names one."));
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(apply_, &QPushButton::clicked, this, &LaunchDialog::apply);
+
+  auto* choices = new QHBoxLayout;
+  choices->setSpacing(8);
+  const auto add = [&](const QString& name, QWidget* field) {
+    auto* label = new QLabel(name, this);
+    label->setBuddy(field);
+    choices->addWidget(label);
+    choices->addWidget(field);
+    choices->addSpacing(12);
+  };
+  add(tr("&Framework"), framework_);
+  add(tr("&GPUs"), gpus_);
+  choices->addStretch();
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  buttons->addStretch();
+  for (QPushButton* last : {cancel, apply_}) buttons->addWidget(last);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(24, 20, 24, 20);
+  layout->setSpacing(10);
+  layout->addWidget(title_);
+  layout->addLayout(choices);
+  layout->addWidget(summary_);
+  layout->addWidget(problem_);
+  layout->addWidget(fields_.view(), 1);
+  layout->addLayout(buttons);
+}
+
+void LaunchDialog::read() {
+  pause_.stop();
+  request_.framework = framework_->currentData().toString().toStdString();
+  request_.gpus.reset();
+  if (const qint64 typed = gpus_->text().toLongLong(); typed > 0) request_.gpus = typed;
+  import_ = import_launch(request_);
+  report_.reset();
+  if (import_.ok()) {
+    if (import_.design.cluster == ClusterSpec{}) import_.design.cluster = session_->design().cluster;
+    report_ = make_report(import_.design);
+  }
+  if (import_.gpus) gpus_->setPlaceholderText(QString::number(*import_.gpus));
+  fill();
+}
+
+void LaunchDialog::fill() {
+  fields_.clear();
+  bool folds = false;
+  for (const LaunchUseText& use : launch_uses()) {
+    std::vector<FieldTree::Row> rows;
+    for (const LaunchField& field : import_.fields)
+      if (field.use == use.use)
+        rows.push_back({text(field.name), text(field.value), text(launch_field_note(field))});
+    fields_.add(tr("%1 (%2)").arg(use.heading).arg(rows.size()), rows);
+    folds = use.use == LaunchUse::NoEffect && !rows.empty();
+  }
+  std::vector<FieldTree::Row> notes;
+  for (const ShellNote& note : import_.notes)
+    notes.push_back({tr("line %1").arg(note.line), {}, text(note.text)});
+  fields_.add(tr("Not followed in the script (%1)").arg(notes.size()), notes);
+  fields_.finish(folds && notes.empty());
+  fields_.view()->setVisible(fields_.sections() > 0);
+  title_->setText(title());
+  summary_->setText(summary());
+  summary_->setVisible(report_ && report_->valid());
+  problem_->setText(problemText());
+  problem_->setVisible(!problem_->text().isEmpty());
+  apply_->setEnabled(report_ != nullptr);
+}
+
+QString LaunchDialog::title() const {
+  if (!import_.ok()) return text(request_.where);
+  return tr("%1: %2 on %3 GPUs")
+      .arg(text(request_.where), label_of(import_.framework), text(grouped(import_.gpus.value_or(0))));
+}
+
+QString LaunchDialog::summary() const {
+  if (!report_ || !report_->valid()) return {};
+  QStringList parts{tr("%1 parameters").arg(text(grouped(report_->model_parameters.value))),
+                    tr("tp %1, pp %2, cp %3, dp %4")
+                        .arg(report_->design.parallel.tp)
+                        .arg(report_->design.parallel.pp)
+                        .arg(report_->design.parallel.cp)
+                        .arg(report_->design.parallel.dp)};
+  if (!import_.gpus_from.empty()) parts << tr("GPUs: %1").arg(text(import_.gpus_from));
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString LaunchDialog::problemText() const {
+  QStringList lines;
+  for (const Problem& problem : import_.ok() ? report_->problems : import_.problems)
+    lines << text(to_string(problem));
+  return lines.join('\n');
+}
+
+// Also a design with errors: the window shows and mends them.
+void LaunchDialog::apply() {
+  session_->setDesign(import_.design, tr("Import %1").arg(text(request_.where)));
+  accept();
+}
+
+}  // namespace shardscape::ui
