@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/data_dir.h"
 #include "base/version.h"
 #include "design/examples.h"
 #include "model/library.h"
@@ -15,6 +16,7 @@
 #include "ui/shell/quit_on_signal.h"
 #include "ui/shell/recovery_bar.h"
 #include "ui/shell/render_views.h"
+#include "ui/shell/report_file.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/study_file.h"
 #include "ui/shell/window_help.h"
@@ -68,6 +70,9 @@ void set_up(QCommandLineParser& parser) {
                     "to the frame with the new figures.",
                     "FILE"});
   parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
+  parser.addOption(
+      {"print", "Write the report PAGE (a web page of shardscape-cli) to a PDF file and quit.", "PAGE"});
+  parser.addOption({"pdf", "The file that --print writes.", "FILE"});
 }
 
 std::optional<ui::ThemeChoice> theme_named(const QString& name) {
@@ -111,6 +116,16 @@ int render(ui::MainWindow& window, const QString& folder) {
   return 0;
 }
 
+// The page of a report as a PDF.
+int print(const QString& page, const QString& pdf) {
+  const auto text = read_text(page.toStdString());
+  auto problem = std::holds_alternative<Problem>(text)
+                     ? std::optional<Problem>(std::get<Problem>(text))
+                     : ui::writePdf(QString::fromStdString(std::get<std::string>(text)), pdf);
+  if (problem) std::fprintf(stderr, "shardscape: %s\n", to_string(*problem).c_str());
+  return problem ? kFailed : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -143,6 +158,9 @@ int main(int argc, char** argv) {
                        "\"; --design FILE opens a design");
   }
   ui::ThemeChooser::instance().choose(theme);
+  if (parser.isSet("print") != parser.isSet("pdf"))
+    return usage_error("--print PAGE and --pdf FILE are given together");
+  if (parser.isSet("print")) return print(parser.value("print"), parser.value("pdf"));
   const bool renders = parser.isSet("render");
   const QString unsaved = ui::studyFolder();
   ui::Windows windows(renders ? QString() : unsaved);

@@ -7,10 +7,12 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "app/cli/page_files.h"
 #include "base/atomic_write.h"
 #include "explore/comparison.h"
 #include "explore/study.h"
 #include "report/campaign_report.h"
+#include "report/comparison_page.h"
 
 namespace shardscape {
 namespace {
@@ -57,6 +59,7 @@ int run(const Arguments& arguments) {
   std::vector<DifferentSetting> knobs;
   for (ComparedKnob& row : compare_knobs(designs))
     knobs.push_back({row.knob->id, row.knob->label, std::move(row.values)});
+  if (wants_page(arguments)) return write_pages(arguments, comparison_page(names, compared_designs));
   const auto figures = compare_figures(compared_designs);
   std::vector<ClusterSpec> clusters;
   clusters.reserve(designs.size());
@@ -76,16 +79,20 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command compare_command() {
+  std::vector<Flag> flags{json_flag(),
+                          {"--csv", 0, FlagKind::Value, "FILE", "Write a table: a row per figure.", ""}};
+  for (Flag& flag : page_flags()) flags.push_back(std::move(flag));
   return {"compare",
           "compare designs",
-          "A.json [B.json...] [--json] [--csv FILE]",
+          "A.json [B.json...] [--json] [--csv FILE] [--html FILE] [--pdf FILE]",
           "Prints the settings that differ, then time, rates and memory of each design, with the difference "
           "from the first design, absolute and in percent. Layouts of one workload are a tie if the 80 % "
           "band of the ratio contains 1, other designs if their 80 % bands overlap. "
           "Designs with equal names have their file names as "
           "headings. In a single document, the pinned designs come first, then the design itself.",
-          {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
-          {json_flag(), {"--csv", 0, FlagKind::Value, "FILE", "Write a table: a row per figure.", ""}},
+          {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json",
+           "shardscape-cli compare ours.shardscape.json theirs.shardscape.json --html comparison.html"},
+          std::move(flags),
           kAnyNumber,
           run};
 }

@@ -6,8 +6,9 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
-#include "base/atomic_write.h"
+#include "app/cli/page_files.h"
 #include "design/document.h"
+#include "explore/sensitivity.h"
 #include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
@@ -23,22 +24,18 @@ namespace {
 
 std::string warning(const std::optional<std::string>& text) { return text ? "warning: " + *text + "\n" : ""; }
 
-// --html, --markdown and --save-design: the files, and their names.
+// The design as JSON, and the page with the sensitivity of the design.
 int write_files(const Arguments& arguments, const Report& report, const Simulation& simulation) {
-  const PageReport page = page_report(report, simulation);
-  const std::pair<const char*, std::string> files[] = {{"--html", page_html(page)},
-                                                       {"--markdown", page_markdown(page)},
-                                                       {"--save-design", to_json(report.design)}};
-  for (const auto& [flag, text] : files) {
-    const std::string* path = arguments.value(flag);
-    if (!path) continue;
-    if (const auto problem = atomic_write(*path, text)) {
+  if (const std::string* path = arguments.value("--save-design")) {
+    if (const auto problem = save_design(report.design, *path)) {
       print_problem(*problem);
       return kFileError;
     }
     std::cout << *path << "\n";
   }
-  return kDone;
+  if (!wants_page(arguments)) return kDone;
+  const auto effects = sensitivity(report.design);
+  return write_pages(arguments, page_report(report, simulation, effects ? &*effects : nullptr));
 }
 
 int run(const Arguments& arguments) {
@@ -49,7 +46,7 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
   const auto simulation = simulate(report);
-  if (arguments.has("--html") || arguments.has("--markdown") || arguments.has("--save-design"))
+  if (wants_page(arguments) || arguments.has("--save-design"))
     return write_files(arguments, report, *simulation);
   StepOps ops(std::get<0>(made), simulation);
   std::optional<std::vector<MemoryAdvice>> advice;
@@ -82,13 +79,10 @@ Command report_command() {
                            "List changes that save memory. Each entry changes one setting, or several if one "
                            "is not enough to fit.",
                            ""},
-                          {"--html", 0, FlagKind::Value, "FILE",
-                           "Write one page to FILE: verdict, step, memory with a picture, model, layout, "
-                           "collectives, assumptions and sources. The page needs no other file.",
-                           ""},
-                          {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown.", ""},
                           {"--save-design", 0, FlagKind::Value, "FILE",
                            "Save the design as JSON in FILE, which --design and the window open.", ""}};
+  const std::vector<Flag> pages = page_flags();
+  flags.insert(flags.end() - 1, pages.begin(), pages.end());
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "report",

@@ -11,6 +11,7 @@
 #include "design/cluster.h"
 #include "design/design_name.h"
 #include "design/document.h"
+#include "design/embedded_document.h"
 #include "design/examples.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
@@ -29,9 +30,6 @@ const char* const kDesignFlagsHelp =
     "values. Without --design, --example and --batch, the batch is 4 microbatches per stage and replica.";
 
 namespace {
-
-constexpr const char* kUsualModel = "llama3-8b";
-constexpr int64_t kMicrobatchesPerStage = 4, kUsualSeq = 8192;
 
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
@@ -146,6 +144,8 @@ std::variant<Start, int> starting_point(const Arguments& arguments, bool several
   if (const std::string& file = std::get<std::string>(given); !file.empty()) {
     auto text = read_text(file);
     if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
+    text = design_json_of(std::get<std::string>(std::move(text)), file);
+    if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kNegativeAnswer);
     auto design = design_from_json(std::get<std::string>(text), file);
     if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kNegativeAnswer);
     if (model) apply_preset(std::get<Design>(design), preset->id);
@@ -166,25 +166,6 @@ bool states_batch(const Arguments& arguments) {
                                                              : nullptr;
   return preset && std::any_of(preset->layout.knobs.begin(), preset->layout.knobs.end(),
                                [](const auto& knob) { return knob.first == "batch"; });
-}
-
-// Enough microbatches to fill the pipeline; counts no more stages than layers.
-int64_t usual_batch(const Design& design) {
-  const int64_t stages = std::min(design.parallel.pp, design.model.layers);
-  return kMicrobatchesPerStage * stages * design.workload.microbatch * design.parallel.dp;
-}
-
-std::string usual_name(const std::string& model, int64_t ranks) {
-  return model + " on " + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
-}
-
-Design single_rank(const ModelSpec& model, const std::string& name, int64_t seq) {
-  Design design;
-  design.workload.seq = seq;
-  apply_model(design, model, name);
-  design.workload.batch = usual_batch(design);
-  design.name = usual_name(name, 1);
-  return design;
 }
 
 }  // namespace
@@ -218,15 +199,6 @@ std::vector<Flag> design_flags() {
                      operand_name(knob), knob_help(knob, design), std::string(group_label(knob.group))});
   }
   return flags;
-}
-
-Design single_rank_design(const Preset& preset) {
-  return single_rank(preset.model, preset.name, preset.default_seq > 0 ? preset.default_seq : kUsualSeq);
-}
-
-Design imported_design(const ImportResult& import) {
-  const int64_t seq = import.context > 0 ? std::min(import.context, kUsualSeq) : kUsualSeq;
-  return single_rank(import.model, import.name, seq);
 }
 
 bool models_found() {

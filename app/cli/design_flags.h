@@ -10,8 +10,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "design/design.h"
-#include "model/huggingface/hf_import.h"
-#include "model/library.h"
+#include "design/starting_design.h"
 #include "plan/report.h"
 
 namespace shardscape {
@@ -20,12 +19,6 @@ namespace shardscape {
 std::vector<Flag> design_flags();
 // Help text: how the flags combine to a design.
 extern const char* const kDesignFlagsHelp;
-
-// A preset on one rank: its default sequence length, 4 microbatches of one sequence.
-Design single_rank_design(const Preset& preset);
-// An imported model on one rank: sequences of 8,192 tokens, or of the model's maximum if the maximum is
-// shorter.
-Design imported_design(const ImportResult& import);
 
 // Whether the model library contains presets. Prints problems of the library, and the reason if it is empty.
 bool models_found();

@@ -1,4 +1,5 @@
 #include "design/document.h"
+#include "design/embedded_document.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -233,7 +234,9 @@ Result<Design> design_from_json(const std::string& text, const std::string& wher
 Result<Design> load_design(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
-  return design_from_json(std::get<std::string>(text), path.string());
+  auto json = design_json_of(std::get<std::string>(std::move(text)), path.string());
+  if (auto* problem = std::get_if<Problem>(&json)) return std::move(*problem);
+  return design_from_json(std::get<std::string>(json), path.string());
 }
 
 std::optional<Problem> save_design(const Design& design, const std::filesystem::path& path) {

@@ -7,6 +7,7 @@
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
 #include "design/document.h"
+#include "design/embedded_document.h"
 
 namespace shardscape {
 namespace {
@@ -170,7 +171,13 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
 Result<Study> load_study(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
-  return study_from_json(std::get<std::string>(text), path.string());
+  const bool of_report = is_report_document(std::get<std::string>(text));
+  auto json = design_json_of(std::get<std::string>(std::move(text)), path.string());
+  if (auto* problem = std::get_if<Problem>(&json)) return std::move(*problem);
+  auto study = study_from_json(std::get<std::string>(json), path.string());
+  if (of_report)
+    if (auto* read = std::get_if<Study>(&study)) read->of_report = true;
+  return study;
 }
 
 std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path) {

@@ -40,6 +40,7 @@ struct Study {
   std::optional<Problem> lost;
   // True: read from a search result or a space. The design is the best one, or else the first of the space.
   bool of_search = false;
+  bool of_report = false;  // read from a report as a web page or PDF
   StudyPages pages = {};
 };
 

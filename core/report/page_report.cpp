@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "campaign/campaign.h"
 #include "campaign/running_cost.h"
+#include "design/document.h"
 #include "design/knobs/command_flags.h"
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
@@ -16,6 +17,8 @@
 #include "report/band_report.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
+#include "report/page_pictures.h"
+#include "report/page_sections.h"
 #include "report/time_report.h"
 
 namespace shardscape {
@@ -126,7 +129,7 @@ std::vector<std::string> band_sentences(const Report& report, const Simulation& 
 
 PageSection step_section(const Report& report, const Simulation& s, const DesignBands& bands) {
   constexpr double kShown = 0.0005;  // share of the step
-  PageSection out{"Step", {}, {}, ""};
+  PageSection out{"Step", {}, {}, step_picture(s)};
   out.paragraphs.push_back(format_seconds(s.step_seconds) + " per step of " +
                            grouped(report.tokens_per_step) + " tokens, " +
                            grouped(static_cast<Wide>(s.tokens_per_second)) + " tokens/s. MFU " +
@@ -200,17 +203,17 @@ PageSection sources_section(const Report& report) {
 
 }  // namespace
 
-PageReport page_report(const Report& report, const Simulation& simulation) {
+PageReport page_report(const Report& report, const Simulation& simulation, const Sensitivity* sensitivity) {
+  constexpr size_t kSettings = 12;
   const DesignBands bands = design_bands(report.design);
-  PageReport page{
-      report.design.name, verdict_of(report, bands), report.memory->fits, {}, command_line(report.design)};
-  page.sections = {step_section(report, simulation, bands),
-                   memory_section(*report.memory),
-                   model_section(report),
-                   layout_section(report),
-                   collectives_section(report, simulation),
-                   assumptions_section(report, simulation),
-                   sources_section(report)};
+  PageReport page{report.design.name,          verdict_of(report, bands), report.memory->fits, {},
+                  command_line(report.design), to_json(report.design)};
+  page.sections = {step_section(report, simulation, bands), memory_section(*report.memory),
+                   model_section(report), layout_section(report), collectives_section(report, simulation)};
+  if (sensitivity) page.sections.push_back(sensitivity_section(*sensitivity, kSettings));
+  page.sections.push_back(formulas_section(report));
+  page.sections.push_back(assumptions_section(report, simulation));
+  page.sections.push_back(sources_section(report));
   return page;
 }
 

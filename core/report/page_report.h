@@ -22,15 +22,19 @@ struct PageSection {
 };
 
 struct PageReport {
-  std::string title;    // the name of the design
+  std::string title;    // the name of the design, or the names of those compared
   std::string verdict;  // "Fits. 53.3 GiB of 80.0 GiB ..."
   bool fits = false;
   std::vector<PageSection> sections;
-  std::string command;  // `shardscape-cli report` with the flags of the design
+  std::string command;   // `shardscape-cli report` with the flags of the design
+  std::string document;  // JSON of the design or study, which opens again; empty: none
 };
 
-// A valid report with a memory timeline.
-PageReport page_report(const Report& report, const Simulation& simulation);
+struct Sensitivity;
+
+// A valid report with a memory timeline. sensitivity: of the same design; null: the page has none.
+PageReport page_report(const Report& report, const Simulation& simulation,
+                       const Sensitivity* sensitivity = nullptr);
 std::string page_html(const PageReport& page);
 // Without the picture, whose numbers stand in the table of memory.
 std::string page_markdown(const PageReport& page);
@@ -39,8 +43,5 @@ std::optional<Problem> write_page(const PageReport& page, const std::filesystem:
 
 // Text with the special characters of HTML replaced: "a &lt; b".
 std::string html_text(const std::string& text);
-
-// The memory of every stage at its peak as stacked bars, in bytes, with the capacity as a line. SVG.
-std::string memory_picture(const MemoryTimeline& memory);
 
 }  // namespace shardscape

@@ -1,10 +1,10 @@
-// A page report as HTML and Markdown, and its picture.
+// A page report as HTML and Markdown.
 #include <algorithm>
-#include <array>
 
 #include "base/atomic_write.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "design/embedded_document.h"
 #include "report/page_report.h"
 
 namespace shardscape {
@@ -86,8 +86,12 @@ std::string page_html(const PageReport& page) {
     for (const std::string& paragraph : section.paragraphs) out += "<p>" + html_text(paragraph) + "</p>\n";
     out += section.picture + table_html(section.rows);
   }
-  return out + "<h2>Command</h2>\n<p><code>" + html_text(page.command) + "</code></p>\n<footer>" +
-         html_text(footer()) + "</footer>\n</body></html>\n";
+  if (!page.command.empty())
+    out += "<h2>Command</h2>\n<p><code>" + html_text(page.command) + "</code></p>\n";
+  if (!page.document.empty()) out += "<p>Shardscape opens this file: it has the design in it.</p>\n";
+  out += "<footer>" + html_text(footer()) + "</footer>\n";
+  if (!page.document.empty()) out += html_design(page.document);
+  return out + "</body></html>\n";
 }
 
 std::string page_markdown(const PageReport& page) {
@@ -97,59 +101,12 @@ std::string page_markdown(const PageReport& page) {
     for (const std::string& paragraph : section.paragraphs) out += paragraph + "\n\n";
     out += table_markdown(section.rows);
   }
-  return out + "\n## Command\n\n    " + page.command + "\n\n" + footer() + "\n";
+  if (!page.command.empty()) out += "\n## Command\n\n    " + page.command + "\n";
+  return out + "\n" + footer() + "\n";
 }
 
 std::optional<Problem> write_page(const PageReport& page, const std::filesystem::path& path) {
   return atomic_write(path, path.extension() == ".md" ? page_markdown(page) : page_html(page));
-}
-
-std::string memory_picture(const MemoryTimeline& memory) {
-  constexpr int kLabel = 70, kBar = 720, kRow = 22, kThick = 15, kLegend = 24, kPerLine = 4, kCell = 205;
-  // Parameters, gradients, optimizer, activations, logits, KV cache, buffers, runtime.
-  constexpr std::array<const char*, kAllMemoryCategories> kColors{"#3569B0", "#5FA3D9", "#8A6FC0", "#E08B2C",
-                                                                  "#D2B535", "#B65C7A", "#3E9E82", "#98A2AD"};
-  int64_t most = std::max<int64_t>(1, memory.capacity);
-  for (const StageMemory& s : memory.stages) most = std::max(most, s.in_use);
-  const auto x = [&](int64_t bytes) {
-    return kLabel + static_cast<double>(bytes) / static_cast<double>(most) * kBar;
-  };
-  const int legend = kLegend * (kAllMemoryCategories / kPerLine);
-  const int height = legend + kRow * static_cast<int>(memory.stages.size()) + kRow;
-  const std::string width = std::to_string(kLabel + kBar + 110);
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 " + width + " " +
-                    std::to_string(height) + "\" width=\"" + width +
-                    "\" font-family=\"Inter,sans-serif\" font-size=\"12\" fill=\"#1D2733\">\n";
-  const auto rect = [&](double left, int top, double wide, int high, const char* color) {
-    out += "<rect x=\"" + significant(left, 6) + "\" y=\"" + std::to_string(top) + "\" width=\"" +
-           significant(wide, 6) + "\" height=\"" + std::to_string(high) + "\" fill=\"" + color + "\"/>\n";
-  };
-  const auto text = [&](double left, int base, const std::string& words) {
-    out += "<text x=\"" + significant(left, 6) + "\" y=\"" + std::to_string(base) + "\">" + html_text(words) +
-           "</text>\n";
-  };
-  for (int c = 0; c < kAllMemoryCategories; ++c) {
-    const int left = c % kPerLine * kCell, top = c / kPerLine * kLegend;
-    rect(left, top + 2, 12, 12, kColors[static_cast<size_t>(c)]);
-    text(left + 18, top + 12, std::string(memory_category_label(static_cast<MemoryCategory>(c))));
-  }
-  int top = legend;
-  for (const StageMemory& s : memory.stages) {
-    text(0, top + 12, "stage " + std::to_string(s.stage));
-    int64_t before = 0;
-    for (size_t c = 0; c < kColors.size(); ++c) {
-      if (s.at_peak[c] <= 0) continue;
-      rect(x(before), top, x(before + s.at_peak[c]) - x(before), kThick, kColors[c]);
-      before += s.at_peak[c];
-    }
-    text(x(before) + 6, top + 12, format_bytes(s.in_use));
-    top += kRow;
-  }
-  if (memory.capacity > 0) {
-    rect(x(memory.capacity), legend - 4, 2, top - legend + 4, "#C0392B");
-    text(x(memory.capacity) - 90, top + 14, "capacity " + format_bytes(memory.capacity));
-  }
-  return out + "</svg>\n";
 }
 
 }  // namespace shardscape

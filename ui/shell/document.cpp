@@ -84,8 +84,8 @@ bool Document::load(const QString& path, bool owned) {
   if (!mayDiscard()) return false;
   const Study& study = std::get<Study>(loaded);
   const QFileInfo file(path);
-  // "Save" must not overwrite the file of a search result or of an example.
-  path_ = study.of_search || !owned ? QString() : file.absoluteFilePath();
+  // "Save" must not overwrite the file of a search result, a report or an example.
+  path_ = study.of_search || study.of_report || !owned ? QString() : file.absoluteFilePath();
   if (owned) {
     settings::setDesignFolder(file.absolutePath());
     settings::addRecentFile(file.absoluteFilePath());

@@ -63,6 +63,7 @@
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
+#include "ui/views/explore/compare_page.h"
 #include "ui/views/explore/explore_view.h"
 #include "ui/views/explore/setup_panel.h"
 #include "ui/views/graph/graph_view.h"
@@ -480,7 +481,11 @@ void MainWindow::writeReport(const QString& path) {
   const auto report = session_->report();
   if (!session_->current() || !report || !report->valid())
     return message_->show(tr("The report was not written: the design has problems. Fix them first."));
-  const auto problem = writeReportFile(page_report(*report, *simulate(*report)), path);
+  const bool comparison = tabs_->currentWidget() == explore_ && explore_->compare()->isVisible() &&
+                          session_->comparisons()->size() > 0 && session_->comparisons()->ready();
+  QGuiApplication::setOverrideCursor(Qt::WaitCursor);
+  const auto problem = writeReportFile(presentPage(*session_, comparison), path);
+  QGuiApplication::restoreOverrideCursor();
   if (problem)
     return message_->show(
         tr("The report was not written. %1").arg(QString::fromStdString(to_string(*problem))));

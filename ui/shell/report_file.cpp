@@ -3,18 +3,21 @@
 #include <QAbstractTextDocumentLayout>
 #include <QBuffer>
 #include <QCoreApplication>
-#include <QImage>
 #include <QPageLayout>
 #include <QPageSize>
 #include <QPainter>
 #include <QPdfWriter>
 #include <QRegularExpression>
-#include <QSvgRenderer>
 #include <QTextDocument>
-#include <QUrl>
 
 #include "base/atomic_write.h"
+#include "design/embedded_document.h"
+#include "explore/sensitivity.h"
+#include "report/comparison_page.h"
 #include "report/page_report.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/shell/vector_pictures.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -22,7 +25,6 @@ namespace {
 
 constexpr int kDotsPerInch = 96;
 constexpr double kMargin = 56;  // pixels, 15 mm
-constexpr double kSharp = 3;    // pixels of a picture per pixel of the sheet
 constexpr QColor kInk(0x1D, 0x27, 0x33), kFaint(0x5C, 0x68, 0x74);
 
 // In the place of the style of the web page, of which Qt's text layout does not understand every rule.
@@ -41,20 +43,26 @@ QPageSize sheet() { return QPageSize(QPageSize::A4); }
 
 QSizeF sheetPixels() { return QSizeF(sheet().sizePixels(kDotsPerInch)); }
 
-// The picture of a section as wide as the text, and never higher than half a sheet.
-QImage drawn(QSvgRenderer& picture) {
-  const QSizeF most(sheetPixels().width() - 2 * kMargin, sheetPixels().height() / 2);
-  const QSizeF size = QSizeF(picture.defaultSize()).scaled(most, Qt::KeepAspectRatio);
-  QImage image((size * kSharp).toSize(), QImage::Format_RGB32);
-  image.fill(Qt::white);
-  QPainter painter(&image);
-  painter.setRenderHint(QPainter::Antialiasing);
-  picture.render(&painter);
-  return image;
+// The web page with the style of paper, and an image in the place of every SVG.
+QString paperHtml(QString html, VectorPictures& pictures) {
+  static const QRegularExpression style(QStringLiteral("<style>.*</style>"));
+  html.replace(style, QLatin1String(kPaperStyle));
+  static const QRegularExpression design(QStringLiteral("<script.*</script>"),
+                                         QRegularExpression::DotMatchesEverythingOption);
+  html.remove(design);
+  const QString open = QStringLiteral("<svg"), close = QStringLiteral("</svg>");
+  for (qsizetype at = html.indexOf(open); at >= 0; at = html.indexOf(open, at + 1)) {
+    const qsizetype end = html.indexOf(close, at);
+    if (end < 0) break;
+    const qsizetype length = end + close.size() - at;
+    const QString name = pictures.add(html.mid(at, length).toUtf8());
+    html.replace(at, length, QStringLiteral("<p><img src=\"%1\"></p>").arg(name));
+  }
+  return html;
 }
 
-QByteArray reportPdf(const PageReport& page) {
-  const std::unique_ptr<QTextDocument> document = reportDocument(page);
+QByteArray reportPdf(const QString& html) {
+  const std::unique_ptr<QTextDocument> document = reportDocument(html);
   QByteArray bytes;
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);
@@ -62,8 +70,12 @@ QByteArray reportPdf(const PageReport& page) {
     QPdfWriter writer(&buffer);
     writer.setResolution(kDotsPerInch);
     writer.setPageLayout(QPageLayout(sheet(), QPageLayout::Portrait, {}));
-    writer.setTitle(text(page.title));
+    writer.setTitle(document->metaInformation(QTextDocument::DocumentTitle));
     writer.setCreator(QStringLiteral("Shardscape"));
+    const auto design = design_json_of(html.toStdString(), {});
+    if (const auto* json = std::get_if<std::string>(&design))
+      writer.addFileAttachment(QString::fromLatin1(kAttachedDesign), QByteArray::fromStdString(*json),
+                               QStringLiteral("application/json"));
     QPainter painter(&writer);
     const QSizeF size = document->pageSize();
     QAbstractTextDocumentLayout::PaintContext context;
@@ -89,37 +101,47 @@ QByteArray reportPdf(const PageReport& page) {
 
 }  // namespace
 
+PageReport presentPage(const Session& session, bool comparison) {
+  const Report& report = *session.report();
+  if (!comparison) {
+    const auto effects = sensitivity(report.design);
+    return page_report(report, *simulate(report), effects ? &*effects : nullptr);
+  }
+  std::vector<std::string> names;
+  std::vector<ComparedDesign> designs;
+  for (const PinnedDesign& pinned : session.comparisons()->all()) {
+    if (!pinned.result.simulation) continue;  // it cannot run
+    names.push_back(pinned.name.toStdString());
+    designs.push_back(pinned.result);
+  }
+  names.push_back(report.design.name + " (present)");
+  designs.push_back(compared(report.design));
+  return comparison_page(names, designs);
+}
+
 QString reportFilter() { return tr("Web page (*.html);;Markdown (*.md);;PDF (*.pdf)"); }
 
-std::unique_ptr<QTextDocument> reportDocument(const PageReport& page) {
+std::unique_ptr<QTextDocument> reportDocument(const QString& html) {
   auto document = std::make_unique<QTextDocument>();
   document->setUseDesignMetrics(true);
   document->setDefaultFont(Theme::instance().uiFont(12));
   document->setDocumentMargin(kMargin);
-  PageReport shown = page;  // Qt's text layout shows images, but no SVG inside of HTML
-  for (PageSection& section : shown.sections) {
-    if (section.picture.empty()) continue;
-    QSvgRenderer renderer(QByteArray::fromStdString(section.picture));
-    const QImage image = drawn(renderer);
-    const QString name = QStringLiteral("picture%1").arg(&section - shown.sections.data());
-    document->addResource(QTextDocument::ImageResource, QUrl(name), image);
-    section.picture = QStringLiteral("<p><img src=\"%1\" width=\"%2\" height=\"%3\"></p>")
-                          .arg(name)
-                          .arg(qRound(image.width() / kSharp))
-                          .arg(qRound(image.height() / kSharp))
-                          .toStdString();
-  }
-  static const QRegularExpression style(QStringLiteral("<style>.*</style>"));
-  document->setHtml(text(page_html(shown)).replace(style, QLatin1String(kPaperStyle)));
+  auto* pictures = new VectorPictures(QSizeF(sheetPixels().width() - 2 * kMargin, sheetPixels().height() / 2),
+                                      document.get());
+  document->documentLayout()->registerHandler(QTextFormat::ImageObject, pictures);
+  document->setHtml(paperHtml(html, *pictures));
   document->setPageSize(sheetPixels());
   return document;
 }
 
-std::optional<Problem> writeReportFile(const PageReport& page, const QString& path) {
-  if (!path.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive))
-    return write_page(page, path.toStdString());
-  const QByteArray bytes = reportPdf(page);
+std::optional<Problem> writePdf(const QString& html, const QString& path) {
+  const QByteArray bytes = reportPdf(html);
   return atomic_write(path.toStdString(), {bytes.constData(), static_cast<size_t>(bytes.size())});
+}
+
+std::optional<Problem> writeReportFile(const PageReport& page, const QString& path) {
+  return path.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive) ? writePdf(text(page_html(page)), path)
+                                                                    : write_page(page, path.toStdString());
 }
 
 }  // namespace shardscape::ui

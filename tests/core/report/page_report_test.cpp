@@ -7,7 +7,9 @@
 #include "base/version.h"
 #include "design/document.h"
 #include "design/examples.h"
+#include "explore/study.h"
 #include "memory/estimate.h"
+#include "report/comparison_page.h"
 #include "report/page_report.h"
 
 using namespace shardscape;
@@ -40,6 +42,8 @@ class PageReportTest : public QObject {
                                              "80 % band of the peak memory: ",
                                              "arXiv 2407.21783",
                                              "stage 3",
+                                             "Formulas of stage",
+                                             "Values of the symbols: ",
                                              "capacity 80.0 GiB"};
     QTest::newRow("serving") << "deepseek-v3-serving"
                              << QStringList{"Fits.",
@@ -65,8 +69,8 @@ class PageReportTest : public QObject {
     }
     QVERIFY(!plain.contains('<') || !plain.contains("<svg"));
     QVERIFY(text.contains("<svg"));
-    for (const char* outside : {"<script", "<link", "<img", "href="})
-      QVERIFY2(!text.contains(outside), outside);
+    QCOMPARE(text.count("<script"), 1);  // the design
+    for (const char* outside : {"src=", "<link", "<img", "href="}) QVERIFY2(!text.contains(outside), outside);
   }
 
   // The body is XML apart from the head's meta and doctype; the picture is a document of its own.
@@ -90,6 +94,34 @@ class PageReportTest : public QObject {
     const QString text = html(page("llama3-70b-64", "a <b> & \"c\" | d"));
     QVERIFY(text.contains("a &lt;b&gt; &amp; &quot;c&quot; | d"));
     QVERIFY(!text.contains("<b>"));
+  }
+
+  // A report opens again: a design alone, and a comparison with its pinned designs.
+  void aReportIsADocument() {
+    QTemporaryDir folder;
+    const std::string one = folder.filePath("one.html").toStdString();
+    const PageReport made = page("llama3-70b-64", "mine");
+    QVERIFY(!write_page(made, one));
+    const auto design = load_design(one);
+    QVERIFY(std::holds_alternative<Design>(design));
+    QCOMPARE(std::get<Design>(design).name, std::string("mine"));
+
+    Design other = std::get<Design>(design);
+    other.parallel.dp *= 2;
+    other.workload.batch *= 2;
+    const std::vector<ComparedDesign> both{compared(std::get<Design>(design)), compared(other)};
+    const PageReport comparison = comparison_page({"first", "second"}, both);
+    const QString text = html(comparison);
+    for (const char* word : {"Settings that differ", "first", "second", "Step time", "Memory of second"})
+      QVERIFY2(text.contains(word), word);
+    QCOMPARE(text.count("<svg"), 4);
+    const std::string two = folder.filePath("two.html").toStdString();
+    QVERIFY(!write_page(comparison, two));
+    const auto study = load_study(two);
+    QVERIFY(std::holds_alternative<Study>(study));
+    QVERIFY(std::get<Study>(study).of_report && std::get<Study>(study).design == other);
+    QCOMPARE(std::get<Study>(study).compared.size(), size_t{1});
+    QVERIFY(std::get<Study>(study).compared[0].design == std::get<Design>(design));
   }
 
   void theNameOfTheFileChoosesTheFormat() {

@@ -9,6 +9,7 @@
 #include <QTest>
 #include <QTextDocument>
 
+#include "design/document.h"
 #include "design/examples.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
@@ -183,20 +184,24 @@ class ExamplesTest : public WindowTest {
     const QByteArray bytes = file.readAll();
     QVERIFY2(bytes.startsWith("%PDF-1.") && bytes.trimmed().endsWith("%%EOF"), bytes.left(20).constData());
     QVERIFY(bytes.contains("/MediaBox [0 0 595"));
+    const auto design = load_design(path.toStdString());  // the file that is attached
+    QVERIFY2(std::holds_alternative<Design>(design), qPrintable(path));
+    QVERIFY(std::get<Design>(design) == session_->report()->design);
     window_->writeReport("/nowhere/r.pdf");
     QVERIFY(labelSays(window_.get(), "The report was not written."));
     QVERIFY(reportFilter().contains("*.pdf"));
 
     const auto report = session_->report();
     const PageReport page = page_report(*report, *simulate(*report));
-    const auto document = reportDocument(page);
+    const auto document = reportDocument(QString::fromStdString(page_html(page)));
     const QString words = document->toPlainText();
     QVERIFY(document->pageCount() > 1);
     QVERIFY2(words.contains(QString::fromStdString(page.verdict)), qPrintable(words.left(300)));
     for (const PageSection& section : page.sections)
       QVERIFY2(words.contains(QString::fromStdString(section.title)), section.title.c_str());
-    QCOMPARE(words.count(QChar::ObjectReplacementCharacter), 1);
-    QVERIFY(!words.contains("capacity "));  // a word of the picture
+    QCOMPARE(words.count(QChar::ObjectReplacementCharacter), 2);  // step and memory
+    QVERIFY(!words.contains("\"parallelism\""));                  // the design is attached, not printed
+    QVERIFY(!words.contains("capacity "));                        // a word of the picture
     QVERIFY2(document->size().width() <= document->pageSize().width(),
              qPrintable(QString::number(document->size().width())));
   }

@@ -1,0 +1,83 @@
+#include "app/cli/page_files.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <filesystem>
+#include <iostream>
+
+#include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
+#include "base/atomic_write.h"
+
+namespace shardscape {
+namespace {
+
+// The window program: beside this one, else in PATH. Empty: it is not installed.
+QString window_program() {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  const QString folder = QString::fromStdString(self.parent_path().string());
+  const QString beside = QStandardPaths::findExecutable(QStringLiteral("shardscape"), {folder});
+  return beside.isEmpty() ? QStandardPaths::findExecutable(QStringLiteral("shardscape")) : beside;
+}
+
+// Qt's text layout lays the page out. It needs fonts, which the command line does without: the window program
+// writes the file.
+std::optional<Problem> write_pdf(const PageReport& page, const std::string& path) {
+  const QString program = window_program();
+  if (program.isEmpty())
+    return Problem{ProblemCode::FileNotWritable, "--pdf",
+                   "the window program shardscape, which writes PDF files, is not installed",
+                   "--html FILE, which every browser prints as PDF"};
+  const QTemporaryDir folder;
+  const QString html = folder.filePath(QStringLiteral("page.html"));
+  if (auto problem = atomic_write(html.toStdString(), page_html(page))) return problem;
+  QProcess process;
+  process.start(program,
+                {QStringLiteral("-platform"), QStringLiteral("offscreen"), QStringLiteral("--print"), html,
+                 QStringLiteral("--pdf"), QFileInfo(QString::fromStdString(path)).absoluteFilePath()});
+  process.waitForFinished(-1);
+  if (process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0) return std::nullopt;
+  const std::string said = process.readAllStandardError().trimmed().toStdString();
+  return Problem{ProblemCode::FileNotWritable, path, "the PDF was not written: " + said,
+                 "a file in a writable folder"};
+}
+
+}  // namespace
+
+std::vector<Flag> page_flags() {
+  return {
+      {"--html", 0, FlagKind::Value, "FILE",
+       "Write one page to FILE: verdict, step, memory, settings, formulas, assumptions and sources, with "
+       "pictures. The page needs no other file, and Shardscape opens it again as a design.",
+       ""},
+      {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown, without pictures.", ""},
+      {"--pdf", 0, FlagKind::Value, "FILE",
+       "Write the same page as PDF. Needs the window program, but no display.", ""}};
+}
+
+bool wants_page(const Arguments& arguments) {
+  return arguments.has("--html") || arguments.has("--markdown") || arguments.has("--pdf");
+}
+
+int write_pages(const Arguments& arguments, const PageReport& page) {
+  const auto written = [](const std::string* path, std::optional<Problem> problem) {
+    if (problem)
+      print_problem(*problem);
+    else if (path)
+      std::cout << *path << "\n";
+    return !problem;
+  };
+  const std::string *html = arguments.value("--html"), *markdown = arguments.value("--markdown"),
+                    *pdf = arguments.value("--pdf");
+  const bool done = written(html, html ? atomic_write(*html, page_html(page)) : std::nullopt) &&
+                    written(markdown,
+                            markdown ? atomic_write(*markdown, page_markdown(page)) : std::nullopt) &&
+                    written(pdf, pdf ? write_pdf(page, *pdf) : std::nullopt);
+  return done ? kDone : kFileError;
+}
+
+}  // namespace shardscape

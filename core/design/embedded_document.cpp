@@ -1,0 +1,82 @@
+#include "design/embedded_document.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace shardscape {
+namespace {
+
+constexpr std::string_view kOpen = "<script type=\"application/json\" id=\"shardscape-design\">";
+constexpr std::string_view kClose = "</script>";
+constexpr size_t kMostAttached = 64 << 20;
+
+// Inflates a stream of a PDF (zlib format); nullopt: not such a stream, or larger than the limit.
+std::optional<std::string> inflated(std::string_view bytes) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return std::nullopt;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size(), UINT32_MAX));
+  std::string out;
+  int state = Z_OK;
+  while (state == Z_OK && out.size() < kMostAttached) {
+    const size_t before = out.size();
+    out.resize(before + (1 << 16));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
+    stream.avail_out = 1 << 16;
+    state = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return state == Z_STREAM_END ? std::optional<std::string>(std::move(out)) : std::nullopt;
+}
+
+// The bytes of every attached file of a PDF, as the object with /Type /EmbeddedFile holds them, until one is
+// JSON.
+std::optional<std::string> attached_json(std::string_view pdf) {
+  for (size_t at = pdf.find("/EmbeddedFile"); at != std::string_view::npos;
+       at = pdf.find("/EmbeddedFile", at + 1)) {
+    const size_t object_end = pdf.find("endobj", at);
+    const size_t start = pdf.find("stream", at);
+    if (start == std::string_view::npos || start > object_end) continue;
+    const size_t first = pdf.find('\n', start) + 1;
+    const size_t end = pdf.find("endstream", first);
+    if (first == 0 || end == std::string_view::npos) continue;
+    const std::string_view bytes = pdf.substr(first, end - first);
+    if (bytes.starts_with('{')) return std::string(bytes);
+    if (auto json = inflated(bytes); json && json->starts_with('{')) return json;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> element_json(std::string_view html) {
+  const size_t at = html.find(kOpen);
+  if (at == std::string_view::npos) return std::nullopt;
+  const size_t first = at + kOpen.size(), end = html.find(kClose, first);
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(html.substr(first, end - first));
+}
+
+}  // namespace
+
+std::string html_design(std::string_view json) {
+  std::string out(kOpen);
+  // No "</script>", and XML for those who read the page as XML. Only texts have these characters.
+  for (const char c : json) out += c == '<' ? "\\u003c" : c == '&' ? "\\u0026" : std::string(1, c);
+  return out + std::string(kClose) + "\n";
+}
+
+bool is_report_document(std::string_view text) {
+  return text.starts_with("%PDF-") || text.starts_with("<!DOCTYPE html>") ||
+         text.starts_with("<!doctype html>");
+}
+
+Result<std::string> design_json_of(std::string text, const std::string& where) {
+  if (!is_report_document(text)) return text;
+  auto json = text.starts_with('%') ? attached_json(text) : element_json(text);
+  if (json) return std::move(*json);
+  return Problem{ProblemCode::DocumentFormat, where, "the document holds no design",
+                 "a report of Shardscape 0.1 or newer as a web page or PDF, or a design in JSON"};
+}
+
+}  // namespace shardscape
