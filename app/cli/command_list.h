@@ -21,6 +21,7 @@ Command simulate_command();
 Command audit_command();
 Command validate_command();
 Command calibrate_command();
+Command profile_command();
 Command explore_command();
 Command merge_command();
 Command layout_command();

@@ -27,6 +27,9 @@ Design single_rank_design(const Preset& preset);
 // shorter.
 Design imported_design(const ImportResult& import);
 
+// Whether any flag of a design is given.
+bool describes_design(const Arguments& arguments);
+
 // Whether the model library contains presets. Prints problems of the library, and the reason if it is empty.
 bool models_found();
 
