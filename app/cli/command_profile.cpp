@@ -35,23 +35,6 @@ std::variant<int64_t, int> number_of(const Arguments& arguments, const char* fla
                 kWrongUsage);
 }
 
-std::variant<RankProfile, int> rank_profile(const std::string& file, int64_t steps) {
-  auto read = read_profile(file);
-  if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem, exit_code_of(*problem));
-  const Profile& profile = std::get<Profile>(read);
-  auto step = profiled_step(profile, steps);
-  if (const auto* problem = std::get_if<Problem>(&step)) return failed(*problem, exit_code_of(*problem));
-  RankProfile out;
-  out.file = profile.file;
-  out.device = profile.device;
-  out.rank = profile.rank;
-  out.ranks = profile.ranks;
-  out.events = profile.events;
-  out.skipped = profile.skipped;
-  out.step = std::get<ProfiledStep>(std::move(step));
-  return out;
-}
-
 // The profile of the rank, or of the rank that computes longest: all others wait for it.
 std::variant<size_t, int> shown_rank(const std::vector<RankProfile>& ranks, int64_t rank) {
   if (rank < 0)
@@ -84,8 +67,8 @@ int run(const Arguments& arguments) {
   if (const auto* problem = std::get_if<Problem>(&files)) return failed(*problem, exit_code_of(*problem));
   ProfileAnswer answer;
   for (const std::string& file : std::get<std::vector<std::string>>(files)) {
-    auto read = rank_profile(file, std::get<int64_t>(steps));
-    if (const int* code = std::get_if<int>(&read)) return *code;
+    auto read = profiled_rank(file, std::get<int64_t>(steps));
+    if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem, exit_code_of(*problem));
     answer.ranks.push_back(std::get<RankProfile>(std::move(read)));
   }
   std::stable_sort(answer.ranks.begin(), answer.ranks.end(),
@@ -108,19 +91,6 @@ int run(const Arguments& arguments) {
 }
 
 }  // namespace
-
-double RankProfile::compute() const {
-  double out = 0;
-  for (const auto category :
-       {ProfileCategory::MatrixProducts, ProfileCategory::Attention, ProfileCategory::Optimizer,
-        ProfileCategory::MemoryBound, ProfileCategory::Unknown})
-    out += step.categories[static_cast<size_t>(category)];
-  return out;
-}
-double RankProfile::exposed() const {
-  return step.categories[static_cast<size_t>(ProfileCategory::Collectives)] +
-         step.categories[static_cast<size_t>(ProfileCategory::Messages)];
-}
 
 Command profile_command() {
   std::vector<Flag> flags{

@@ -24,7 +24,10 @@ Json categories_json(const ProfiledStep& step) {
 }
 
 Json key_json(const CollectiveKey& key) {
-  return {{"op", collective_kind_name(key.kind)}, {"group_size", key.group_size}, {"dtype", key.dtype}};
+  return {{"op", collective_kind_name(key.kind)},
+          {"group_size", key.group_size},
+          {"dtype", key.dtype},
+          {"small", key.small}};
 }
 
 Json collectives_json(const ProfiledStep& step) {

@@ -1,4 +1,4 @@
-// Output of `shardscape-cli profile`: text for a terminal, and JSON.
+// Profiles of ranks, and the output of `shardscape-cli profile`: text for a terminal, and JSON.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,9 @@ struct RankProfile {
   double compute() const;  // seconds of kernels that compute, per step
   double exposed() const;  // of exposed collectives and messages
 };
+
+// steps: as profiled_step(). Problems: as read_profile() and profiled_step().
+Result<RankProfile> profiled_rank(const std::string& file, int64_t steps);
 
 struct ProfileAnswer {
   std::vector<RankProfile> ranks;

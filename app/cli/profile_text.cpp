@@ -81,7 +81,7 @@ std::string compared_table(const ProfileComparison& comparison) {
 std::string collective_name(const CollectiveKey& key) {
   return std::string(collective_kind_name(key.kind)) +
          (key.group_size > 0 ? " over " + grouped(key.group_size) + " ranks" : "") +
-         (key.dtype.empty() ? "" : ", " + key.dtype);
+         (key.dtype.empty() ? "" : ", " + key.dtype) + (key.small ? ", at most 1 KiB each" : "");
 }
 std::string bytes(double value, bool sized = true) {
   return sized ? format_bytes(static_cast<Wide>(std::llround(value))) : "not recorded";

@@ -270,9 +270,10 @@ std::string EventReader::member(std::string_view key, std::string_view text) {
       if (const int64_t ranks = integer_of(found, 0); ranks > 0) s.profile.ranks = ranks;
     }
   }
-  std::string_view device;
-  if (key == "deviceProperties" && value.is_array() && !value.at(0)["name"].get(device))
-    s.profile.device = device;
+  if (simdjson::dom::array devices; key == "deviceProperties" && !value.get(devices)) {
+    s.profile.devices = static_cast<int64_t>(devices.size());
+    if (std::string_view name; !devices.at(0)["name"].get(name)) s.profile.device = name;
+  }
   return {};
 }
 

@@ -65,6 +65,7 @@ struct Profile {
   std::string device;            // "NVIDIA B200"; empty: not recorded
   std::optional<int64_t> rank;   // in the job
   std::optional<int64_t> ranks;  // of the job
+  int64_t devices = 0;           // of the host; 0: not recorded
   std::vector<std::string> names;
   std::vector<DeviceSpan> spans;  // by begin
   std::vector<HostSpan> host;     // by begin
@@ -80,6 +81,8 @@ struct Profile {
 // Reads a trace of torch.profiler, compressed with gzip or not. A Problem: FileUnreadable, or ProfileFormat
 // with the file and the line. The text is never held as a whole.
 Result<Profile> read_profile(const std::string& file);
+// Whether the file is JSON or compressed, as profiles are, and not a table. False if it cannot be read.
+bool looks_like_profile(const std::string& file);
 // The files to read: a folder stands for its files whose names end in .json or .json.gz, sorted by name. A
 // Problem if a folder has none.
 Result<std::vector<std::string>> profile_files(const std::vector<std::string>& paths);

@@ -59,9 +59,9 @@ bool has_groups(const ProfiledStep& step) {
   });
 }
 
-CollectiveKey compared_key(CollectiveKind kind, int64_t group_size, std::string dtype, bool groups) {
-  if (kind == CollectiveKind::SendRecv || !groups) return {kind, 0, {}};
-  return {kind, group_size, std::move(dtype)};
+CollectiveKey compared_key(CollectiveKey key, bool groups) {
+  if (key.kind == CollectiveKind::SendRecv || !groups) return {key.kind, 0, {}, false};
+  return key;
 }
 
 // times: null without a simulation.
@@ -70,7 +70,7 @@ std::vector<ComparedCollective> collective_rows(const ProfiledStep& step, const 
   std::map<CollectiveKey, ComparedCollective> rows;
   const bool groups = has_groups(step);
   for (const auto& [key, total] : step.collectives) {
-    ComparedCollective& row = rows[compared_key(key.kind, key.group_size, key.dtype, groups)];
+    ComparedCollective& row = rows[compared_key(key, groups)];
     row.measured_calls += total.calls;
     row.measured_bytes += total.bytes;
     row.measured_seconds += total.seconds;
@@ -81,8 +81,10 @@ std::vector<ComparedCollective> collective_rows(const ProfiledStep& step, const 
     if (value.group_size < 2 || value.count.value == 0) continue;
     const CollectiveKind kind = value.op.is_message() ? CollectiveKind::SendRecv
                                                       : *find_collective_kind(value.op.name());
-    ComparedCollective&
-        row = rows[compared_key(kind, value.group_size, std::string(dtype_name(value.dtype)), groups)];
+    const bool small = static_cast<double>(value.bytes.value) <=
+                       kSmallCollective * static_cast<double>(value.count.value);
+    ComparedCollective& row = rows[compared_key(
+        {kind, value.group_size, std::string(dtype_name(value.dtype)), small}, groups)];
     row.predicted_calls += static_cast<double>(value.count.value);
     row.predicted_bytes += static_cast<double>(value.bytes.value);
     if (times && value.op.part() != CommPart::Send) row.predicted_seconds += times->collectives[i].seconds;

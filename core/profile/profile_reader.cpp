@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <tuple>
 
@@ -27,6 +28,19 @@ Result<Profile> read_profile(const std::string& file) {
   std::stable_sort(profile.host.begin(), profile.host.end(),
                    [](const HostSpan& a, const HostSpan& b) { return a.begin < b.begin; });
   return profile;
+}
+
+bool looks_like_profile(const std::string& file) {
+  auto opened = CompressedFile::open(file);
+  auto* text = std::get_if<CompressedFile>(&opened);
+  if (!text) return false;
+  std::array<char, 256> begin{};
+  const auto got = text->read(begin.data(), begin.size());
+  const size_t* size = std::get_if<size_t>(&got);
+  if (!size) return true;  // damaged compression: the reader of profiles has the message
+  const std::string_view start(begin.data(), *size);
+  const size_t at = start.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && (start[at] == '{' || start[at] == '[');
 }
 
 Result<std::vector<std::string>> profile_files(const std::vector<std::string>& paths) {

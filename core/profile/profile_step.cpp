@@ -145,7 +145,8 @@ void add_collectives(const Profile& profile, const std::vector<TimedSpan>& spans
   for (const TimedSpan& timed : spans) {
     const auto call = profiled_collective(profile, *timed.span);
     if (!call) continue;
-    CollectiveTotal& total = out.collectives[{call->kind, call->group_size, call->dtype}];
+    const bool small = call->bytes && static_cast<double>(*call->bytes) <= kSmallCollective;
+    CollectiveTotal& total = out.collectives[{call->kind, call->group_size, call->dtype, small}];
     total.calls += 1 / steps;
     if (call->bytes) {
       total.sized_calls += 1 / steps;

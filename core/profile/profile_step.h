@@ -25,10 +25,12 @@ struct CollectiveTotal {
   double sized_calls = 0;           // calls with recorded sizes
   double seconds = 0, exposed = 0;  // of all calls; the part during which nothing else runs
 };
+inline constexpr double kSmallCollective = 1024;
 struct CollectiveKey {
   CollectiveKind kind{};
   int64_t group_size = 0;
   std::string dtype;
+  bool small = false;  // calls of at most kSmallCollective bytes: losses, norms, flags
   auto operator<=>(const CollectiveKey&) const = default;
 };
 
