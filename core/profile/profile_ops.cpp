@@ -125,8 +125,8 @@ void ProfileOps::add(const Profile& profile) {
         profile.name(span).find("DtoD") != std::string::npos)
       copies_[2 * span.bytes].push_back(us);
     if (span.work != DeviceWork::Kernel) continue;
-    const auto collective = profiled_collective(profile, span);
-    if (collective && span.collective >= 0 && collective->bytes && *collective->bytes > 0) {
+    const auto collective = span.collective >= 0 ? profiled_collective(profile, span) : std::nullopt;
+    if (collective && collective->bytes && *collective->bytes > 0) {
       const CollectiveArguments& call = profile.collectives[static_cast<size_t>(span.collective)];
       const int64_t per_host = ranks_per_host(call, profile.devices);
       if (collective->group_size < 2 || per_host < 1) continue;

@@ -1,6 +1,7 @@
 #include "profile/profile_step.h"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
 #include "profile/device_time.h"
@@ -83,19 +84,38 @@ Window window_of(const Profile& profile, const Launches& launches, const std::ve
   return out;
 }
 
-ProfileCategory category_of(const Profile& profile, const Launches& launches,
-                            const Launches::Ranges& optimizers, const DeviceSpan& span) {
-  if (span.work != DeviceWork::Kernel) return ProfileCategory::Copies;
-  if (span.collective >= 0) {
-    const auto collective = profiled_collective(profile, span);
-    return collective && collective->kind == CollectiveKind::SendRecv ? ProfileCategory::Messages
-                                                                      : ProfileCategory::Collectives;
+// Categories of spans. The rules look at each pair of a kernel and its op once.
+class Categories {
+ public:
+  Categories(const Profile& profile, const Launches& launches)
+      : profile_(profile), launches_(launches), optimizers_(launches.by_thread([&](const HostSpan& span) {
+          return span.work != HostWork::Launch && profile.name(span).starts_with("Optimizer.step#");
+        })) {}
+
+  ProfileCategory of(const DeviceSpan& span) {
+    if (span.work != DeviceWork::Kernel) return ProfileCategory::Copies;
+    if (span.collective >= 0) {
+      const auto collective = profiled_collective(profile_, span);
+      return collective && collective->kind == CollectiveKind::SendRecv ? ProfileCategory::Messages
+                                                                        : ProfileCategory::Collectives;
+    }
+    const HostSpan* call = launches_.launch(span);
+    const HostSpan* op = launches_.op(span);
+    const bool in_optimizer = call && Launches::around(optimizers_, *call);
+    const auto [at, fresh] = known_.try_emplace({span.name, op ? int64_t{op->name} : -1, in_optimizer},
+                                                ProfileCategory::Unknown);
+    if (fresh)
+      at->second = kernel_category(profile_.name(span), op ? profile_.name(*op) : std::string_view(),
+                                   in_optimizer);
+    return at->second;
   }
-  const HostSpan* call = launches.launch(span);
-  const HostSpan* op = launches.op(span);
-  return kernel_category(profile.name(span), op ? profile.name(*op) : std::string_view(),
-                         call && Launches::around(optimizers, *call));
-}
+
+ private:
+  const Profile& profile_;
+  const Launches& launches_;
+  Launches::Ranges optimizers_;
+  std::map<std::tuple<uint32_t, int64_t, bool>, ProfileCategory> known_;  // by kernel, op, in_optimizer
+};
 
 // Nothing runs because the host is late if it had not returned from the launch when the gap began.
 ProfileCategory gap_category(const Launches& launches, const std::vector<TimedSpan>& spans,
@@ -143,7 +163,8 @@ void add_collectives(const Profile& profile, const std::vector<TimedSpan>& spans
                      ProfiledStep& out) {
   const double steps = static_cast<double>(out.steps);
   for (const TimedSpan& timed : spans) {
-    const auto call = profiled_collective(profile, *timed.span);
+    const auto call = is_communication(timed.category) ? profiled_collective(profile, *timed.span)
+                                                       : std::nullopt;
     if (!call) continue;
     const bool small = call->bytes && static_cast<double>(*call->bytes) <= kSmallCollective;
     CollectiveTotal& total = out.collectives[{call->kind, call->group_size, call->dtype, small}];
@@ -167,13 +188,10 @@ Result<ProfiledStep> profiled_step(const Profile& profile, int64_t steps) {
   ProfiledStep out;
   out.device = busiest_device(profile, out.other_devices);
   const Launches launches(profile);
-  const auto optimizers = launches.by_thread([&](const HostSpan& span) {
-    return span.work != HostWork::Launch && profile.name(span).starts_with("Optimizer.step#");
-  });
+  Categories categories(profile, launches);
   std::vector<TimedSpan> spans;
   for (const DeviceSpan& span : profile.spans)
-    if (span.device == out.device)
-      spans.push_back({&span, category_of(profile, launches, optimizers, span), 0});
+    if (span.device == out.device) spans.push_back({&span, categories.of(span), 0});
   const Window window = window_of(profile, launches, spans, steps);
   std::erase_if(spans, [&](const TimedSpan& timed) {
     return timed.span->end <= window.begin || timed.span->begin >= window.end;
