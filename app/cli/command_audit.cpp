@@ -1,4 +1,5 @@
 // shardscape-cli audit
+#include <filesystem>
 #include <iostream>
 
 #include "app/cli/arguments.h"
@@ -47,6 +48,14 @@ std::optional<int> audit_profiles(const Arguments& arguments, std::vector<Audit>
   return std::nullopt;
 }
 
+bool is_profile(const std::string& path) {
+  return std::filesystem::is_directory(path) || std::holds_alternative<Profile>(read_profile(path));
+}
+Problem profile_without_design(const std::string& path) {
+  return {ProblemCode::ProfileFormat, path, "a profile does not say which design it ran",
+          "a recording, or a profile with --design FILE or other flags of a design"};
+}
+
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "RECORDING", "the file to audit is missing",
@@ -61,7 +70,7 @@ int run(const Arguments& arguments) {
   for (const std::string& path : arguments.operands()) {
     auto recording = read_recording(path);
     if (const auto* problem = std::get_if<Problem>(&recording)) {
-      print_problem(*problem);
+      print_problem(is_profile(path) ? profile_without_design(path) : *problem);
       return kFileError;
     }
     audits.push_back(audit_recording(std::get<Recording>(std::move(recording))));

@@ -179,7 +179,7 @@ std::string ranks_text(const ProfileAnswer& answer) {
                     seconds(rank.step.categories[static_cast<size_t>(ProfileCategory::LaunchGaps)])});
   }
   std::sort(compute.begin(), compute.end());
-  const double median = compute[compute.size() / 2];
+  const double median = compute[(compute.size() - 1) / 2];
   std::string out = table(rows);
   if (median > 0)
     out += "the slowest computes " + percent(compute.back() / median - 1) + " longer than the median\n";

@@ -64,7 +64,9 @@ class ProfileTest : public QObject {
     write(folder, "a.json", training(), 1);
     write(folder, "b.json", training(100), 0);
     const CliRun run = run_cli({"profile", folder.path()});
-    QVERIFY2(run.out.contains("2 profiles") && run.out.contains("b.json\nrank 0 of 2"), qPrintable(run.out));
+    QVERIFY2(run.out.contains("2 profiles") && run.out.contains("b.json\nrank 0 of 2") &&
+                 run.out.contains("computes 25.0 % longer than the median"),
+             qPrintable(run.out));
     const CliRun other = run_cli({"profile", folder.path(), "--rank", "1"});
     QVERIFY2(other.out.contains("a.json\nrank 1 of 2"), qPrintable(other.out));
   }
@@ -126,6 +128,8 @@ class ProfileTest : public QObject {
     const CliRun run = run_cli(
         {"audit", write(folder, "r0.json", training()), "--model", "llama3-8b", "--dp", "2"});
     QCOMPARE(run.exit_code, 1);
+    const CliRun alone = run_cli({"audit", folder.filePath("r0.json")});
+    QVERIFY2(alone.err.contains("a profile does not say which design it ran"), qPrintable(alone.err));
     QVERIFY2(run.out.contains("all_reduce over 2 ranks bfloat16") && run.out.contains("FAIL"),
              qPrintable(run.out));
   }
