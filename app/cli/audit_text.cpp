@@ -37,7 +37,8 @@ std::string verdict(const Audit& audit) {
 }  // namespace
 
 std::string audit_text(const Audit& audit) {
-  std::string out = audit.recording.name + " (" + code_base_label(audit.mapping.code) + ")\n";
+  std::string out = audit.recording.name + " (" +
+                    (audit.profile ? "profile" : code_base_label(audit.mapping.code)) + ")\n";
   for (const UnmappedField& u : audit.mapping.unmapped)
     out += wrapped("not mapped: " + u.field + (u.value.empty() ? "" : " = " + u.value) + ": " + u.reason, 4) +
            "\n";

@@ -11,6 +11,7 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "performance/calibrate.h"
+#include "profile/profile_ops.h"
 
 namespace shardscape {
 namespace {
@@ -58,6 +59,41 @@ Json error_json(const CalibrationResult& result) {
           {"collective_curves", result.calibration.collectives.size()}};
 }
 
+Result<MeasuredOps> ops_of_profiles(const std::vector<std::string>& files) {
+  ProfileOps ops;
+  for (const std::string& file : files) {
+    const auto read = read_profile(file);
+    if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
+    const Profile& profile = std::get<Profile>(read);
+    ops.add(profile);
+    std::cerr << file << ": " << (profile.device.empty() ? "a device without a name" : profile.device)
+              << "\n";
+  }
+  MeasuredOps out = ops.ops();
+  if (ops.without_shape() > 0)
+    std::cerr << grouped(ops.without_shape())
+              << " matrix products and attentions are left out: the profile does not record their shapes or "
+                 "masks, or PyTorch has no plain kernel for them\n";
+  if (out.rows() == 0)
+    return Problem(ProblemCode::ProfileFormat, files.front(), "the profile has no op to fit",
+                   "a trace that was recorded with record_shapes=True");
+  return out;
+}
+
+// From one table, or from profiles.
+Result<MeasuredOps> ops_of(const std::vector<std::string>& operands) {
+  auto files = profile_files(operands);
+  if (auto* problem = std::get_if<Problem>(&files)) return std::move(*problem);
+  const auto& paths = std::get<std::vector<std::string>>(files);
+  if (looks_like_profile(paths.front())) return ops_of_profiles(paths);
+  if (paths.size() > 1)
+    return Problem(ProblemCode::ProfileFormat, paths[1], "a table of measured ops stands alone",
+                   "one table, or any number of profiles");
+  auto text = read_text(paths.front());
+  if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
+  return read_measured_ops(std::get<std::string>(text), paths.front());
+}
+
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "FILE", "the table of measured ops is missing",
@@ -73,15 +109,10 @@ int run(const Arguments& arguments) {
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
-  auto text = read_text(path);
-  if (const auto* problem = std::get_if<Problem>(&text)) {
-    print_problem(*problem);
-    return kFileError;
-  }
-  auto ops = read_measured_ops(std::get<std::string>(text), path);
+  const auto ops = ops_of(arguments.operands());
   if (const auto* problem = std::get_if<Problem>(&ops)) {
     print_problem(*problem);
-    return kNegativeAnswer;
+    return problem->code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;
   }
   if (const auto problem = impossible_row(std::get<MeasuredOps>(ops), *accelerator, path)) {
     print_problem(*problem);
@@ -110,7 +141,7 @@ Command calibrate_command() {
   return {
       "calibrate",
       "make a calibration file from measured ops",
-      "FILE.csv --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
+      "FILE.csv | PROFILE.. --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
       "Fits a table of measured kernels and collectives and writes a calibration file. Prints the errors of "
       "the fit: over all rows, and over half of the rows after a fit of the other half. In the folder "
       "~/.local/share/shardscape/resources/calibration/, the file replaces the built-in sections of the same "
@@ -121,17 +152,22 @@ Command calibrate_command() {
       "[kv_heads], queries, [keys], head_dim, [value_dim], [causal] 0 or 1, [backward], [window] in keys, "
       "[dtype]. op memory: bytes read and written. op all_reduce, all_gather, reduce_scatter, all_to_all, "
       "broadcast, reduce or send_recv: ranks, [per_domain] ranks in each scale-up domain, bytes of the full "
-      "buffer (gathered output, full input of a reduction, whole send buffer).",
+      "buffer (gathered output, full input of a reduction, whole send buffer). PROFILE: traces of the "
+      "PyTorch "
+      "profiler with record_shapes, one per rank, or a folder. Their matrix products and attention, copies "
+      "inside the device, and collectives of known size become rows: the median of the calls of a shape, and "
+      "of collectives the shortest call, because the others wait for late ranks.",
       {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json",
        "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o "
-       "mi300x.json"},
+       "mi300x.json",
+       "shardscape-cli calibrate traces/ --accelerator h100 -o my-h100.json"},
       {{"--accelerator", 0, FlagKind::Value, "ID", "The measured accelerator: " + accelerator_ids() + ".",
         ""},
        {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
        {"--source", 0, FlagKind::Value, "TEXT",
         "The source of the numbers, which estimates will print; default: the path of FILE.", ""},
        json_flag()},
-      1,
+      kAnyNumber,
       run};
 }
 

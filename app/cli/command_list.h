@@ -22,6 +22,7 @@ Command simulate_command();
 Command audit_command();
 Command validate_command();
 Command calibrate_command();
+Command profile_command();
 Command explore_command();
 Command merge_command();
 Command layout_command();

@@ -78,11 +78,6 @@ Problem unknown_preset(const std::string& name) {
           "one of " + joined(preset_ids(), ", ")};
 }
 
-bool describes_design(const Arguments& arguments) {
-  const auto flags = design_flags();
-  return std::any_of(flags.begin(), flags.end(), [&](const Flag& flag) { return arguments.has(flag.name); });
-}
-
 int failed(const Problem& problem, int exit_code) {
   print_problem(problem);
   return exit_code;
@@ -169,6 +164,11 @@ bool states_batch(const Arguments& arguments) {
 }
 
 }  // namespace
+
+bool describes_design(const Arguments& arguments) {
+  const auto flags = design_flags();
+  return std::any_of(flags.begin(), flags.end(), [&](const Flag& flag) { return arguments.has(flag.name); });
+}
 
 std::vector<Flag> design_flags() {
   const Preset* usual = ModelLibrary::instance().preset(kUsualModel);

@@ -20,6 +20,9 @@ std::vector<Flag> design_flags();
 // Help text: how the flags combine to a design.
 extern const char* const kDesignFlagsHelp;
 
+// Whether any flag of a design is given.
+bool describes_design(const Arguments& arguments);
+
 // Whether the model library contains presets. Prints problems of the library, and the reason if it is empty.
 bool models_found();
 

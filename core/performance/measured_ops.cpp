@@ -237,7 +237,7 @@ std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator&
                         static_cast<double>(s.k) / (row.us * 1e-6),
                  peak = peak_flops(accelerator, s.compute);
     if (rate <= kBoost * peak) continue;
-    return Problem{ProblemCode::FasterThanPeak, name + ":" + std::to_string(row.line),
+    return Problem{ProblemCode::FasterThanPeak, row.line > 0 ? name + ":" + std::to_string(row.line) : name,
                    grouped(s.m) + " x " + grouped(s.n) + " x " + grouped(s.k) + " in " + significant(row.us) +
                        " us is " + significant(rate * 1e-12) + " TFLOP/s, but the peak of " +
                        accelerator.name + " in " + std::string(dtype_name(s.compute)) + " is " +

@@ -27,7 +27,7 @@ namespace shardscape {
 struct MeasuredMatmul {
   MatmulShape shape;
   double us = 0;
-  int line = 0;  // line in the table
+  int line = 0;  // line in the table; 0: not of a table
 };
 struct MeasuredAttention {
   AttentionShape shape;

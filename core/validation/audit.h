@@ -35,6 +35,7 @@ struct Audit {
   std::vector<Problem> problems;         // why the mapped design has no report
   std::shared_ptr<const Report> report;  // null if the mapped design is invalid
   std::vector<AuditLine> lines;
+  bool profile = false;  // the recording is a profile of PyTorch, and the design is given
 
   // Every field is mapped, the design is valid, at least one line is compared and no line fails.
   bool matches() const;

@@ -1,0 +1,28 @@
+// Splits the text of a chrome trace into its events without holding the text. Private to core/profile.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profile/compressed_file.h"
+
+namespace shardscape {
+
+// Receives the parts of a trace in file order. Each returns what is wrong with the part; empty: nothing.
+// The texts are valid during the call. kSplitterPadding readable bytes follow each text.
+struct TraceParts {
+  std::function<std::string(std::string_view object)> event;
+  // A member next to "traceEvents" whose key `wanted` accepts.
+  std::function<bool(std::string_view key)> wanted;
+  std::function<std::string(std::string_view key, std::string_view value)> member;
+};
+inline constexpr size_t kSplitterPadding = 64;
+inline constexpr size_t kLongestTracePart = size_t{64} << 20;  // bytes of an event or a wanted member
+
+// The trace is an object with the array "traceEvents", or that array alone (the older exporter of PyTorch).
+// Memory: a window of half a MiB, or the longest part. A Problem (ProfileFormat) names the file and the line.
+std::optional<Problem> split_trace(CompressedFile& file, const std::string& name, const TraceParts& parts);
+
+}  // namespace shardscape
