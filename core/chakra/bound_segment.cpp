@@ -49,6 +49,7 @@ class Binder {
       for (auto node = part->rbegin(); seconds > 0 && node != part->rend(); ++node)
         if (TraceOp& op = program_.ops[node->op]; op.type == chakra::NodeType::Comp)
           op.seconds += std::exchange(seconds, 0);
+    add_launches(out);
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
       if (segment_.tensors[t].repeat_of == segment_.output)
@@ -90,6 +91,21 @@ class Binder {
       case Source::Previous: break;
     }
     throw std::logic_error("nodes of other segments and microbatches have no list here");
+  }
+
+  // The last kernel of a part also takes the time that the host needs longer to launch the part.
+  void add_launches(BoundSegment& out) {
+    for (const Source source : {Source::Forward, Source::Replay, Source::Backward, Source::Weight}) {
+      std::vector<OpId> ops;
+      for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
+        if (runs(segment_.op(id), class_.checkpoint_policy) && part_of(id) == source) ops.push_back(id);
+      double wait = lowering_.launch_seconds(segment_, ops);
+      std::vector<BoundNode>& part = nodes_of(out, source);
+      for (const BoundNode& node : part) wait -= program_.ops[node.op].seconds;
+      for (auto node = part.rbegin(); wait > 0 && node != part.rend(); ++node)
+        if (TraceOp& op = program_.ops[node->op]; op.type == chakra::NodeType::Comp)
+          op.seconds += std::exchange(wait, 0);
+    }
   }
 
   // The saved tensors of an offloaded layer move to the host in one node, and back in one node.
@@ -174,7 +190,7 @@ class Binder {
           exchanges ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where,
           "bytes");
     } else {
-      trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
+      trace.num_ops = std::max<int64_t>(1, lowering_.roofline_ops(op, value(op.flops, where, "FLOPs")));
       trace.tensor_size = std::max<int64_t>(1, value(bytes_of(id), where, "bytes"));
       trace.seconds = lowering_.seconds_of(segment_, id);
       scale(id, trace);
@@ -194,7 +210,7 @@ class Binder {
     const int64_t position = binding_.get(Symbol::intern("ic")).value_or(0);
     std::vector<int64_t> work;
     for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));
-    const int64_t unit = value(op.flops, op.name, "FLOPs") /
+    const int64_t unit = lowering_.roofline_ops(op, value(op.flops, op.name, "FLOPs")) /
                          std::accumulate(work.begin(), work.end(), int64_t{0});
     // Seconds are those of the ring position that the report shows.
     int64_t reported = 0;

@@ -93,6 +93,7 @@ class StageLowering {
         case ActionKind::Optimizer: sync_.optimize(); break;
       }
     }
+    lengthen_first_nodes(program_);
     if (lowering_.has_durations()) write_durations(program_);
     if (program_.tensors && !program_.nodes.empty()) add_states(program_, report_, stage_, sync_);
     return std::move(program_);
