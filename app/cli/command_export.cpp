@@ -50,6 +50,7 @@ int run(const Arguments& arguments) {
                       "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
                       "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}));
   ExportOptions options = bundle_options(arguments, *target);
+  options.json = arguments.has("--json-traces");
   options.launches = arguments.has("--host-launches");
   options.durations = options.launches || arguments.has("--durations");
   const auto result = with_progress([&](const ExportProgressFn& progress) {
@@ -73,6 +74,8 @@ Command export_command() {
        "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
        "roofline.",
        ""},
+      {"--json-traces", 0, FlagKind::Switch, "",
+       "Write every trace also as JSON, NAME.<rank>.json: one message of the Chakra schema per line.", ""},
       {"--host-launches", 0, FlagKind::Switch, "",
        "As --durations, and include the waits for the host where it launches kernels more slowly than they "
        "run.",
