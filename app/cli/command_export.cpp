@@ -8,6 +8,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
+#include "app/cli/export_text.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "design/knobs/knobs.h"
@@ -49,7 +50,9 @@ int run(const Arguments& arguments) {
                       "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
                       "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}));
   ExportOptions options = bundle_options(arguments, *target);
-  options.durations = arguments.has("--durations");
+  options.json = arguments.has("--json-traces");
+  options.launches = arguments.has("--host-launches");
+  options.durations = options.launches || arguments.has("--durations");
   const auto result = with_progress([&](const ExportProgressFn& progress) {
     return export_bundle(report, options, progress, interrupt.token());
   });
@@ -57,6 +60,7 @@ int run(const Arguments& arguments) {
   const auto& summary = std::get<ExportSummary>(result);
   print_substitutions(summary);
   print_summary(summary, options, arguments.has("--json"));
+  if (!arguments.has("--json")) std::cout << simulator_text(report, options, summary, interrupt.token());
   return kDone;
 }
 
@@ -69,6 +73,12 @@ Command export_command() {
       {"--durations", 0, FlagKind::Switch, "",
        "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
        "roofline.",
+       ""},
+      {"--json-traces", 0, FlagKind::Switch, "",
+       "Write every trace also as JSON, NAME.<rank>.json: one message of the Chakra schema per line.", ""},
+      {"--host-launches", 0, FlagKind::Switch, "",
+       "As --durations, and include the waits for the host where it launches kernels more slowly than they "
+       "run.",
        ""},
       json_flag()};
   for (Flag& flag : bundle_flags()) flags.push_back(std::move(flag));

@@ -10,6 +10,7 @@
 #include "bundle/manifest.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
+#include "chakra/trace_json.h"
 #include "timing/simulation.h"
 
 namespace shardscape {
@@ -66,12 +67,29 @@ std::optional<Problem> write_all(const BundleContent& of, const TraceExport& tra
   return std::nullopt;
 }
 
+// Writes every trace also as JSON.
+class JsonSink : public ByteSink {
+ public:
+  explicit JsonSink(ByteSink& files) : files_(files) {}
+  std::optional<Problem> write(const std::string& name, std::string_view bytes) override {
+    auto problem = files_.write(name, bytes);
+    if (problem || !name.ends_with(kTraceEnding)) return problem;
+    return files_.write(name.substr(0, name.size() - kTraceEnding.size()) + ".json", trace_json(bytes));
+  }
+
+ private:
+  static constexpr std::string_view kTraceEnding = ".et";
+  ByteSink& files_;
+};
+
 Result<ExportSummary> write_bundle(const BundleContent& of, const TraceExport& traces,
                                    const ExportProgressFn& progress, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
   const std::string groups = traces.groups().json();
   // On average, every file wastes half a disk block.
-  const int64_t needed = traces.estimate() + static_cast<int64_t>(groups.size()) + 4096 * of.report.ranks;
+  constexpr int64_t kJsonToTrace = 8;  // bytes of JSON per byte of a trace, at most
+  const int64_t needed = traces.estimate() * (of.options.json ? 1 + kJsonToTrace : 1) +
+                         static_cast<int64_t>(groups.size()) + 4096 * of.report.ranks;
   auto opened = BundleFolder::open(of.options.target, of.options.replace, needed);
   if (auto* problem = std::get_if<Problem>(&opened)) return *problem;
   BundleFolder& folder = std::get<BundleFolder>(opened);
@@ -79,7 +97,9 @@ Result<ExportSummary> write_bundle(const BundleContent& of, const TraceExport& t
   SimCluster cluster = sim_cluster(traces.lowering(), of.options.flat_network);
   {
     FolderSink sink(folder.path(), needed);
-    if (auto problem = write_all(of, traces, sink, progress, stop, cluster, totals)) return *problem;
+    JsonSink with_json(sink);
+    ByteSink& files = of.options.json ? static_cast<ByteSink&>(with_json) : sink;
+    if (auto problem = write_all(of, traces, files, progress, stop, cluster, totals)) return *problem;
   }
   if (auto problem = folder.commit()) return *problem;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

@@ -28,6 +28,8 @@ struct ExportOptions {
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
   // Compute nodes carry seconds on the machine of the design, which the simulator then replays.
   bool durations = false;     // steps of an engine always have them
+  bool launches = false;      // durations include waits for launches by the host; needs `durations`
+  bool json = false;          // every trace also as JSON, <name>.<rank>.json (chakra/trace_json.h)
   bool flat_network = false;  // kFlatNetworkHelp
   // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;

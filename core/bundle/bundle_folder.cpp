@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <string_view>
 
 #include "bundle/bundle_files.h"
 #include "bundle/manifest.h"
@@ -31,16 +32,20 @@ Problem not_writable(const fs::path& where, const std::string& reason) {
                  "a writable folder");
 }
 
-// Whether a bundle has a file of this name: <name>.<rank>.et or one of the fixed names.
+// Whether a bundle has a file of this name: <name>.<rank>.et, <name>.<rank>.json or one of the fixed names.
 bool is_bundle_file(const std::string& file) {
   if (std::any_of(std::begin(kBundleFiles), std::end(kBundleFiles),
                   [&](const BundleFile& fixed) { return file == fixed.name; }))
     return true;
-  if (!file.ends_with(".et")) return false;
-  const size_t dot = file.rfind('.', file.size() - 4);
-  return dot != std::string::npos && dot > 0 && dot + 1 < file.size() - 3 &&
-         std::all_of(file.begin() + static_cast<std::ptrdiff_t>(dot) + 1, file.end() - 3,
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
+  for (const std::string_view ending : {".et", ".json"}) {
+    if (!file.ends_with(ending)) continue;
+    const std::string_view rest = std::string_view(file).substr(0, file.size() - ending.size());
+    const size_t dot = rest.rfind('.');
+    return dot != std::string::npos && dot > 0 && dot + 1 < rest.size() &&
+           std::all_of(rest.begin() + static_cast<std::ptrdiff_t>(dot) + 1, rest.end(),
+                       [](unsigned char c) { return std::isdigit(c) != 0; });
+  }
+  return false;
 }
 
 // A bundle is replaced as a whole folder, which would delete any other file in it.

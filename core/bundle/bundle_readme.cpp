@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "bundle/astra_command.h"
 #include "bundle/bundle_files.h"
+#include "bundle/simulator_facts.h"
 #include "design/knobs/layout_text.h"
 
 namespace shardscape {
@@ -75,6 +76,15 @@ std::string expectation(const ExportOptions& options, double seconds, const Step
          std::string(kSystemName) + "`. Expect a step below the estimate, " + format_seconds(seconds) + ".\n";
 }
 
+std::string facts(const Report& report, const ExportOptions& options) {
+  std::string out;
+  for (std::string fact : simulator_facts(report, options)) {
+    if (fact[0] != 'A') fact[0] = static_cast<char>(fact[0] - 'a' + 'A');
+    out += "- " + fact + ".\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
@@ -91,13 +101,11 @@ std::string bundle_readme(const Report& report, const ExportOptions& options, co
   out += "\n## Run in ASTRA-sim\n" +
          code(std::string("./") + kScriptName + " /path/to/" + kAstraSimProgram + "\n") +
          "The script runs this command:\n" + code(astra_sim_command({}, options.name)) +
-         "A run is complete when each rank prints `finished`. ASTRA-sim returns 0 even if a rank hangs.\n";
+         facts(report, options);
   if (options.flat_network)
     out += std::string("\n`") + kNetworkName +
            "` has one dimension, so the congestion-aware backend (`AstraSim_Analytical_Congestion_Aware`) "
            "also runs this bundle.\n";
-  if (report.ranks == 1)
-    out += "\nASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.\n";
   return out;
 }
 

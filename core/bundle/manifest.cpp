@@ -34,12 +34,13 @@ nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
 nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
   auto notes = nlohmann::ordered_json::array({
       "Compute nodes have the counted FLOPs of one rank as num_ops (at least 1), and the bytes that their "
-      "kernel reads and writes as tensor_size (at least 1). Where one kernel computes several nodes, one of "
+      "kernel reads and writes as tensor_size (at least 1; 16 KiB in the first compute node of a rank). "
+      "Where one kernel computes several nodes, one of "
       "these nodes has the bytes.",
       options.durations
           ? "Durations of compute nodes are the predicted seconds of their kernels on the machine of the "
-            "design, in whole microseconds, rounded so that sums are right. They exclude launches by the "
-            "host. ASTRA-sim replays the durations if roofline-enabled is 0."
+            "design, in whole microseconds, rounded so that sums are right. ASTRA-sim replays the durations "
+            "if roofline-enabled is 0."
           : "No durations are written.",
       "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an "
       "all-to-all the whole local buffer.",
@@ -75,18 +76,26 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
   if (s.sync == SyncStrategy::Zero3)
     notes.push_back(
         "ZeRO-3: the gathers of the modules of a layer, prefetches included, are issued before the layer.");
+  if (options.durations)
+    notes.push_back(
+        options.launches
+            ? "Durations include waits for the host where it launches kernels more slowly than they run."
+            : "Durations exclude launches by the host.");
   if (is_quantized(report.graph().structure.compute))
-    notes.push_back("Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) +
-                    " have unscaled num_ops, and ASTRA-sim also times them with peak-perf of system.json, "
-                    "the 16-bit peak. Bytes of tensors include their scales.");
+    notes.push_back("Ops in " + std::string(dtype_name(report.graph().structure.compute)) +
+                    (options.durations
+                         ? " have their counted FLOPs as num_ops."
+                         : " have num_ops in FLOPs of peak-perf in system.json, the peak of the storage "
+                           "type: counted FLOPs, "
+                           "multiplied by this peak and divided by the peak of their own type.") +
+                    " Bytes of tensors include their scales.");
   if (uses_host(report))
     notes.push_back(
         "Offload: memory nodes copy tensor_size bytes between a device and its host. They belong to the "
         "chain of communication nodes. memory.json assumes " +
         std::to_string(static_cast<int>(machine_of(report.design).host_gbps)) + " GB/s and " +
         std::to_string(static_cast<int>(kHostLatencyNs)) +
-        " ns for every rank. The optimizer step on the host takes no time in the trace. Bundles with "
-        "offload follow the schema but have not been run in ASTRA-sim.");
+        " ns for every rank. The optimizer step on the host takes no time in the trace.");
   if (report.graph().structure.ring)
     notes.push_back(
         "Ring attention: each step sends a block of K and V to the next rank of the ring and receives a "

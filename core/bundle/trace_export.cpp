@@ -34,7 +34,10 @@ int64_t count(const RankProgram& program, chakra::NodeType type) {
 TraceExport::TraceExport(const Report& report, const ExportOptions& options)
     : report_(report),
       options_(options),
-      lowering_(std::in_place, report, options.durations),
+      lowering_(std::in_place, report,
+                options.launches    ? TraceTimes::Launches
+                : options.durations ? TraceTimes::Durations
+                                    : TraceTimes::Roofline),
       groups_(lowering_->mesh(), lowering_->roles()) {}
 
 TraceExport::TraceExport(const StepWindow& window, const ExportOptions& options)

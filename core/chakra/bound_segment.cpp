@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "chakra/lower.h"
+#include "chakra/segment_tensors.h"
 #include "graph/ring.h"
 
 namespace shardscape {
@@ -28,7 +29,9 @@ class Binder {
         binding_(binding),
         program_(program),
         alias_(segment.tensors.size()),
-        node_(segment.ops.size(), -1) {
+        node_(segment.ops.size(), -1),
+        nodes_{std::vector<std::vector<uint32_t>>(segment.ops.size()),
+               std::vector<std::vector<uint32_t>>(segment.ops.size())} {
     for (size_t t = 0; t < alias_.size(); ++t) {
       alias_[t] = static_cast<TensorId>(t);
       const Tensor& tensor = segment.tensors[t];
@@ -46,6 +49,7 @@ class Binder {
       for (auto node = part->rbegin(); seconds > 0 && node != part->rend(); ++node)
         if (TraceOp& op = program_.ops[node->op]; op.type == chakra::NodeType::Comp)
           op.seconds += std::exchange(seconds, 0);
+    add_launches(out);
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
       if (segment_.tensors[t].repeat_of == segment_.output)
@@ -65,7 +69,10 @@ class Binder {
           deps.end())
         deps.push_back({Source::Previous, static_cast<uint32_t>(node)});
     }
-    if (class_.offloaded) offload(out);
+    std::optional<SegmentTensors> tensors;
+    if (program_.tensors) tensors.emplace(lowering_, segment_, class_, binding_, nodes_, program_);
+    if (tensors) tensors->add();
+    if (class_.offloaded) offload(out, tensors ? &*tensors : nullptr);
     std::sort(out.gradients.begin(), out.gradients.end());
     out.gradients.erase(std::unique(out.gradients.begin(), out.gradients.end()), out.gradients.end());
     return out;
@@ -86,8 +93,23 @@ class Binder {
     throw std::logic_error("nodes of other segments and microbatches have no list here");
   }
 
+  // The last kernel of a part also takes the time that the host needs longer to launch the part.
+  void add_launches(BoundSegment& out) {
+    for (const Source source : {Source::Forward, Source::Replay, Source::Backward, Source::Weight}) {
+      std::vector<OpId> ops;
+      for (OpId id = 0; id < static_cast<OpId>(segment_.ops.size()); ++id)
+        if (runs(segment_.op(id), class_.checkpoint_policy) && part_of(id) == source) ops.push_back(id);
+      double wait = lowering_.launch_seconds(segment_, ops);
+      std::vector<BoundNode>& part = nodes_of(out, source);
+      for (const BoundNode& node : part) wait -= program_.ops[node.op].seconds;
+      for (auto node = part.rbegin(); wait > 0 && node != part.rend(); ++node)
+        if (TraceOp& op = program_.ops[node->op]; op.type == chakra::NodeType::Comp)
+          op.seconds += std::exchange(wait, 0);
+    }
+  }
+
   // The saved tensors of an offloaded layer move to the host in one node, and back in one node.
-  void offload(BoundSegment& out) {
+  void offload(BoundSegment& out, const SegmentTensors* tensors) {
     Expr bytes;
     for (const SavedStorage& s : saved_by(segment_, class_.checkpoint_policy))
       bytes += segment_.storages[static_cast<size_t>(s.storage)].bytes;
@@ -95,9 +117,8 @@ class Binder {
     if (size == 0) return;
     const auto add = [&](const char* name, chakra::NodeType type) {
       TraceOp op{.name = name, .type = type, .tensor_size = size};
-      if (program_.tensors)
-        (type == chakra::NodeType::MemStore ? op.inputs : op.outputs)
-            .push_back({std::string(name) + ".saved", NameScope::Microbatch, size});
+      const bool loads = type == chakra::NodeType::MemLoad;
+      if (tensors) (loads ? op.outputs : op.inputs) = loads ? tensors->loaded() : tensors->stored();
       program_.ops.push_back(std::move(op));
       return static_cast<int64_t>(program_.ops.size()) - 1;
     };
@@ -149,6 +170,7 @@ class Binder {
       return;
     }
     node_[static_cast<size_t>(id)] = static_cast<int>(part.size());
+    nodes_.of[static_cast<size_t>(id)].push_back(static_cast<uint32_t>(program_.ops.size()));
     const bool reads = std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId t) {
       return t != kNone && segment_.tensor(t).role == TensorRole::Parameter;
     });
@@ -168,15 +190,11 @@ class Binder {
           exchanges ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where,
           "bytes");
     } else {
-      trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
+      trace.num_ops = std::max<int64_t>(1, lowering_.roofline_ops(op, value(op.flops, where, "FLOPs")));
       trace.tensor_size = std::max<int64_t>(1, value(bytes_of(id), where, "bytes"));
       trace.seconds = lowering_.seconds_of(segment_, id);
       scale(id, trace);
       trace.seconds += std::exchange(packing_[&part], 0);
-    }
-    if (program_.tensors) {
-      for (const TensorId t : op.inputs) trace.inputs.push_back(tensor(t, where));
-      for (const TensorId t : op.outputs) trace.outputs.push_back(tensor(t, where));
     }
     program_.ops.push_back(std::move(trace));
   }
@@ -192,15 +210,13 @@ class Binder {
     const int64_t position = binding_.get(Symbol::intern("ic")).value_or(0);
     std::vector<int64_t> work;
     for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));
-    const int64_t unit = value(op.flops, op.name, "FLOPs") /
+    const int64_t unit = lowering_.roofline_ops(op, value(op.flops, op.name, "FLOPs")) /
                          std::accumulate(work.begin(), work.end(), int64_t{0});
     // Seconds are those of the ring position that the report shows.
     int64_t reported = 0;
     for (int64_t step = 0; step < ranks; ++step)
       reported += ring_work(op, lowering_.report().ring_position.value_or(0), step);
     const double unit_seconds = lowering_.seconds_of(segment_, id) / static_cast<double>(reported);
-    const auto last = work.rend() -
-                      std::find_if(work.rbegin(), work.rend(), [](int64_t w) { return w > 0; }) - 1;
     const auto add = [&](TraceOp trace, std::vector<SourceRef> deps) {
       std::sort(deps.begin(), deps.end());
       part.push_back({static_cast<uint32_t>(program_.ops.size()), std::move(deps), false});
@@ -210,7 +226,6 @@ class Binder {
     // Nodes that received the block, or the gradient sum, for this step and for the next step.
     std::map<OpId, SourceRef> arrived, next;
     std::optional<SourceRef> computed;
-    int64_t computed_in = -1;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
       const Op& moved = segment_.op(event);
       std::vector<SourceRef> deps;
@@ -227,9 +242,8 @@ class Binder {
                         .tensor_size = std::max<int64_t>(1, value(step_bytes(op), op.name, "bytes")),
                         .seconds = unit_seconds * static_cast<double>(work[static_cast<size_t>(step)])};
           scale(id, trace);
-          if (program_.tensors) name_step(trace, op, step, computed_in, step == last);
+          nodes_.of[static_cast<size_t>(id)].push_back(static_cast<uint32_t>(program_.ops.size()));
           computed = add(std::move(trace), std::move(deps));
-          computed_in = step;
         }
         for (const auto& [pass, node] : next) arrived.insert_or_assign(pass, node);
         next.clear();
@@ -250,8 +264,8 @@ class Binder {
                       .type = chakra::NodeType::Recv,
                       .comm_size = bytes,
                       .peer = Peer::PreviousInRing};
-      if (program_.tensors)
-        name_message(send, receive, moved, step, step + 1 == ranks, work[static_cast<size_t>(step)] > 0);
+      nodes_.sends[static_cast<size_t>(event)].push_back(static_cast<uint32_t>(program_.ops.size()));
+      nodes_.of[static_cast<size_t>(event)].push_back(static_cast<uint32_t>(program_.ops.size() + 1));
       add(std::move(send), std::move(deps));
       const SourceRef received = add(std::move(receive), {});
       (sum ? arrived : next).insert_or_assign(event, received);
@@ -283,53 +297,6 @@ class Binder {
                  Expr(dtype_bytes(segment_.tensor(id).dtype));
       }
     return bytes;
-  }
-
-  // The block that a rank works on in this step.
-  TraceTensor block(const Op& pass, int64_t step) const {
-    TraceTensor own = tensor(pass.inputs[0], pass.name);
-    return step == 0 ? own : TraceTensor{numbered(pass.name, step), NameScope::Microbatch, own.bytes};
-  }
-
-  // Names the tensors of a step. Results that stay on the rank accumulate from step to step. Every step has
-  // its own gradients of blocks.
-  void name_step(TraceOp& trace, const Op& op, int64_t step, int64_t before, bool last) const {
-    const auto at = [&](TensorId id, int64_t of) {
-      TraceTensor out = tensor(id, op.name);
-      if (const Op* pass = pass_of(id))
-        out.bytes = value(
-            local_elements(segment_.tensor(pass->inputs[0])) * Expr(dtype_bytes(segment_.tensor(id).dtype)),
-            op.name, "bytes");
-      out.name = numbered(out.name, of);
-      return out;
-    };
-    for (const TensorId id : op.inputs) {
-      const Op* pass = pass_of(id);
-      trace.inputs.push_back(pass && segment_.tensor(id).gradient_of < 0 ? block(*pass, step)
-                                                                         : tensor(id, op.name));
-    }
-    for (const TensorId id : op.outputs) {
-      if (before >= 0 && !pass_of(id)) trace.inputs.push_back(at(id, before));
-      trace.outputs.push_back(last && !pass_of(id) ? tensor(id, op.name) : at(id, step));
-    }
-  }
-
-  // Names the block or the gradient sum that a message carries. The step's gradient, if there is one, is
-  // added to the sum. The last message sends the whole sum to the owner of the block.
-  void name_message(TraceOp& send, TraceOp& receive, const Op& moved, int64_t step, bool last,
-                    bool computes) const {
-    const bool sum = moved.kind == OpKind::RingSum;
-    if (!sum) send.inputs.push_back(block(moved, step));
-    const auto gathered = [&](int64_t at) {
-      return TraceTensor{numbered(moved.name + ".sum", at), NameScope::Microbatch, send.comm_size};
-    };
-    if (sum && computes)
-      send.inputs.push_back(
-          {numbered(segment_.tensor(moved.inputs[0]).name, step), NameScope::Microbatch, send.comm_size});
-    if (sum && step > 0) send.inputs.push_back(gathered(step));
-    receive.outputs.push_back(sum && last ? tensor(moved.outputs[0], moved.name)
-                              : sum       ? gathered(step + 1)
-                                          : block(moved, step + 1));
   }
 
   int64_t value(const Expr& expr, const std::string& op, const char* what) const {
@@ -379,27 +346,6 @@ class Binder {
     return deps;
   }
 
-  TraceTensor tensor(TensorId unresolved, const std::string& op) const {
-    const TensorId id = resolve(unresolved);
-    const Tensor& t = segment_.tensor(id);
-    TraceTensor out{t.name, NameScope::Microbatch, value(local_bytes(t), op, "bytes of a tensor")};
-    const bool head = segment_.kind == SegmentKind::Head;
-    if (t.role == TensorRole::Parameter) out.scope = NameScope::Layer;
-    for (const Carried& carried : segment_.carried) {
-      const bool grad = id == carried.out_grad || id == resolve(carried.in_grad);
-      if (!grad && id != carried.in && id != resolve(carried.out)) continue;
-      out.scope = NameScope::Carried;
-      out.name = "carried." + std::to_string(carried.index) + (grad ? ".grad" : "");
-      // Added in place to the gradient that later layers made.
-      if (carried.out_grad >= 0 && id == resolve(carried.in_grad)) out.bytes = 0;
-    }
-    if (id == segment_.input) out.scope = NameScope::StreamIn;
-    if (!head && id == resolve(segment_.output)) out.scope = NameScope::StreamOut;
-    if (segment_.input_grad >= 0 && id == resolve(segment_.input_grad)) out.scope = NameScope::StreamGradIn;
-    if (!head && id == segment_.output_grad) out.scope = NameScope::StreamGradOut;
-    return out;
-  }
-
   const Lowering& lowering_;
   const ForwardScale& scale_;
   const Segment& segment_;
@@ -410,6 +356,7 @@ class Binder {
   // results of replays that this layer does not run.
   std::vector<TensorId> alias_;
   std::vector<int> node_;  // index of an op's node within its part; -1: none
+  SegmentTensors::Nodes nodes_;
   // By part: seconds of packing kernels that are not added to a node yet.
   std::map<const std::vector<BoundNode>*, double> packing_;
 };

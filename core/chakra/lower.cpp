@@ -5,9 +5,12 @@
 #include <tuple>
 
 #include "chakra/bound_segment.h"
+#include "chakra/node_tensors.h"
 #include "chakra/program_builder.h"
+#include "chakra/state_tensors.h"
 #include "chakra/sync_lower.h"
 #include "grad_sync/grad_plan.h"
+#include "grad_sync/stage_gradients.h"
 #include "graph/carried_tensors.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
@@ -49,6 +52,7 @@ class StageLowering {
     backward_base_.resize(instances_.size(), 0);
     weight_base_.resize(instances_.size(), 0);
     replay_base_.resize(instances_.size(), 0);
+    flags_.resize(instances_.size());
     grads_.resize(static_cast<size_t>(lowering.schedule().microbatches) * chunks_.size());
     stored_.resize(forward_base_.size());
     bind_transfers();
@@ -89,7 +93,9 @@ class StageLowering {
         case ActionKind::Optimizer: sync_.optimize(); break;
       }
     }
+    lengthen_first_nodes(program_);
     if (lowering_.has_durations()) write_durations(program_);
+    if (program_.tensors && !program_.nodes.empty()) add_states(program_, report_, stage_, sync_);
     return std::move(program_);
   }
 
@@ -202,8 +208,10 @@ class StageLowering {
     const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
     const bool gathers = !send && gather_role >= 0;
     const TraceTensor message{op.name + ".part", NameScope::Microbatch, bytes};
+    // A rank sends its part of a split message.
+    const int64_t whole = gather_role >= 0 ? bytes * lowering_.role_size(gather_role) : bytes;
     if (program_.tensors)
-      (send ? op.inputs : op.outputs).push_back(gathers ? message : TraceTensor{"", stream, bytes});
+      (send ? op.inputs : op.outputs).push_back(gathers ? message : TraceTensor{"", stream, whole});
     Transfer out{static_cast<uint32_t>(program_.ops.size())};
     program_.ops.push_back(std::move(op));
     if (!gathers) return out;
@@ -214,7 +222,7 @@ class StageLowering {
                    .comm_size = bytes};
     if (program_.tensors) {
       gather.inputs.push_back(message);
-      gather.outputs.push_back({"", stream, bytes * lowering_.role_size(gather_role)});
+      gather.outputs.push_back({"", stream, whole});
     }
     out.gather = static_cast<int64_t>(program_.ops.size());
     program_.ops.push_back(std::move(gather));
@@ -292,8 +300,9 @@ class StageLowering {
 
   // Adds the nodes of a part of a bound segment. previous: first node of the same part in the previous
   // microbatch; 0: none.
+  // flags: of the nodes.
   void add_nodes(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases,
-                 uint32_t previous, const Awaited& waits) {
+                 uint32_t previous, const Awaited& waits, uint8_t flags) {
     const StageInstance& at = instances_[instance];
     const uint32_t forward = forward_base(microbatch, instance);
     for (const BoundNode& node : part) {
@@ -323,7 +332,19 @@ class StageLowering {
                               : op.type == chakra::NodeType::Recv ? ring_receives_++
                                                                   : -1;
       add(node.op, microbatch, at, message);
+      program_.nodes.back().flags = static_cast<uint8_t>(flags | (previous == 0 ? kFirstOfStep : 0));
     }
+  }
+
+  // Flags of a Run that replays a layer, or whose input a replay made.
+  uint8_t flags_of(const Event& event, std::span<const Event> events) const {
+    const auto number = static_cast<uint32_t>(&event - events.data());
+    uint8_t out = event.input != kNoEvent && results_[event.input].output != 0 ? kReplayedInput : 0;
+    if (event.part == LayerPart::Replay && std::any_of(events.begin(), events.end(), [&](const Event& next) {
+          return next.kind == EventKind::Run && next.input == number;
+        }))
+      out |= kPassesOutput;
+    return out;
   }
 
   uint32_t next_id() const { return static_cast<uint32_t>(program_.nodes.size() + 1); }
@@ -408,9 +429,9 @@ class StageLowering {
           if (event.part == LayerPart::Forward)
             begin = forward(microbatch, event, waits);
           else if (event.part == LayerPart::Replay)
-            result.output = replay(microbatch, event, waits);
+            result.output = replay(microbatch, event, waits, flags_of(event, events));
           else if (event.part == LayerPart::Backward)
-            bases = backward(microbatch, event, waits, stream_grad);
+            bases = backward(microbatch, event, waits, flags_of(event, events), stream_grad);
           else
             begin = weights(microbatch, i, waits,
                             weights_only ? deferred_.extract({microbatch, i}).mapped() : bases);
@@ -429,6 +450,8 @@ class StageLowering {
       }
     }
     if (!weights_only && action.kind != ActionKind::Forward) grads(action).in = stream_grad;
+    if (action.kind != ActionKind::Forward && !split && adds_gradients_after_pass(graph_))
+      sync_.add_to_buffer(program_of_stage_.range(action));
   }
 
   // Adds the forward of an instance; returns its first node.
@@ -436,7 +459,7 @@ class StageLowering {
     const size_t instance = event.instance;
     const uint32_t base = forward_base(microbatch, instance) = next_id();
     const BoundSegment& s = bound(instance);
-    add_nodes(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, event)}, 0, waits);
+    add_nodes(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, event)}, 0, waits, 0);
     const size_t slot = stream_slots_[instance];
     stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output)
                                                  : stream(microbatch, slot);
@@ -445,11 +468,13 @@ class StageLowering {
 
   // Adds the backward of an instance. stream_grad, in: producer of the gradient of the output; out: producer
   // of the gradient of the input. Returns the first nodes of the parts.
-  Bases backward(int microbatch, const Event& event, const Awaited& waits, uint32_t& stream_grad) {
+  Bases backward(int microbatch, const Event& event, const Awaited& waits, uint8_t flags,
+                 uint32_t& stream_grad) {
     const size_t instance = event.instance;
     const BoundSegment& s = bound(instance);
     const Bases bases{replay_base_[instance], next_id(), 0, stream_in(microbatch, event), stream_grad};
-    add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance], waits);
+    add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance], waits, flags);
+    flags_[instance] = flags;
     backward_base_[instance] = bases.backward;
     if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
     for (const auto& [index, node] : s.carried_grads)
@@ -461,22 +486,34 @@ class StageLowering {
   uint32_t weights(int microbatch, size_t instance, const Awaited& waits, Bases bases) {
     const BoundSegment& s = bound(instance);
     bases.weight = next_id();
-    add_nodes(s.weight, microbatch, instance, bases, weight_base_[instance], waits);
+    add_nodes(s.weight, microbatch, instance, bases, weight_base_[instance], waits, flags_[instance]);
     weight_base_[instance] = bases.weight;
     std::vector<uint32_t> gradients;
-    for (const SourceRef node : s.gradients)
+    std::vector<NamedTensor> tensors;
+    for (const SourceRef node : s.gradients) {
       gradients.push_back((node.source == Source::Weight ? bases.weight : bases.backward) + node.index);
-    sync_.set_gradients(instance, std::move(gradients));
+      add_gradients(gradients.back(), tensors);
+    }
+    sync_.set_gradients(instance, std::move(gradients), std::move(tensors));
     return bases.backward;
   }
 
+  // The gradients of parameters that a node makes, or to which it adds.
+  void add_gradients(uint32_t id, std::vector<NamedTensor>& out) const {
+    const TraceNode& node = program_.nodes[id - 1];
+    for (const auto* tensors : {&program_.ops[node.op].inputs, &program_.ops[node.op].outputs})
+      for (const TraceTensor& t : *tensors)
+        if (t.use == TensorUse::Gradient || t.use == TensorUse::Accumulated)
+          out.push_back(named_tensor(program_, node, t));
+  }
+
   // Replays a layer of a recompute group. Returns the producer of its output.
-  uint32_t replay(int microbatch, const Event& event, const Awaited& waits) {
+  uint32_t replay(int microbatch, const Event& event, const Awaited& waits, uint8_t flags) {
     const size_t i = event.instance;
     const uint32_t base = replay_base_[i] = next_id();
     const uint32_t input = stream_in(microbatch, event);
     const BoundSegment& s = bound(i);
-    add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = input}, 0, waits);
+    add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = input}, 0, waits, flags);
     return s.replayed_output >= 0 ? base + static_cast<uint32_t>(s.replayed_output) : input;
   }
 
@@ -513,6 +550,7 @@ class StageLowering {
   std::map<std::pair<int, LayerClass>, BoundSegment> bound_;
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_, weight_base_;  // of the latest microbatch; 0 before the first
+  std::vector<uint8_t> flags_;                         // of the latest backward, by instance
   std::vector<uint32_t> replay_base_;                  // of the latest replay
   std::vector<uint32_t> stored_;                       // by microbatch and instance
   std::vector<Result> results_;                        // of the events of the present pass

@@ -23,11 +23,17 @@ struct LoweringError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The times of compute nodes in a simulator.
+enum class TraceTimes : uint8_t {
+  Roofline,   // num_ops and tensor_size on the roofline of the simulator, which has one peak for all types
+  Durations,  // the seconds of kernels on the machine of the design
+  Launches    // Durations, and waits for the host where it launches kernels more slowly than they run
+};
+
 // Data shared by all stages. The report must be valid and outlive this object.
 class Lowering {
  public:
-  // durations: compute nodes carry the seconds of their kernels on the machine of the design.
-  explicit Lowering(const Report& report, bool durations = false);
+  explicit Lowering(const Report& report, TraceTimes times = TraceTimes::Roofline);
   // With durations. The mesh has the splits of all designs that share the traces.
   Lowering(std::shared_ptr<const Report> report, const DeviceMesh& mesh);
   const Report& report() const { return report_; }
@@ -56,14 +62,20 @@ class Lowering {
   // Seconds of a kernel, of a ring without exposed waits; 0 without durations.
   double seconds_of(const Segment& segment, OpId op) const;
   double packing_seconds(const Segment& segment, OpId op) const;  // packing kernels around a collective
-  double seconds_of_bytes(double bytes) const;                    // a memory-bound kernel
+  // Seconds that the host needs to launch these ops of a segment in order; 0 without TraceTimes::Launches.
+  double launch_seconds(const Segment& segment, const std::vector<OpId>& ops) const;
+  // num_ops of an op with this many FLOPs. Roofline: an op in a narrower type than the storage type, whose
+  // peak the simulator has, counts as many FLOPs as the simulator's peak does in the seconds of the op's own
+  // peak.
+  int64_t roofline_ops(const Op& op, int64_t flops) const;
+  double seconds_of_bytes(double bytes) const;  // a memory-bound kernel
   double newton_schulz_seconds(const MuonWork& muon, const Binding& stage) const;
   // The program of a stage's rank class. Incomplete if stopped.
   RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0,
                     const ForwardParts& parts = {}) const;
 
  private:
-  Lowering(const Report& report, const DeviceMesh& mesh, bool durations);
+  Lowering(const Report& report, const DeviceMesh& mesh, TraceTimes times);
   void add_role(const GroupRole& role);
   const OpTime& time_of(const Segment& segment, OpId op) const;
   std::shared_ptr<const Report> owned_;
@@ -71,6 +83,7 @@ class Lowering {
   DeviceMesh mesh_;
   Schedule schedule_;
   int64_t positions_ = 1;
+  const TraceTimes times_;
   std::optional<Machine> machine_;  // only with durations
   OpSeconds seconds_;
   std::vector<GroupRole> roles_;

@@ -1,5 +1,6 @@
 // The data that all stages of a lowering share: groups, ring positions and seconds.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "chakra/lower.h"
@@ -9,25 +10,27 @@
 #include "performance/op_time.h"
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
+#include "timing/host_launches.h"
 #include "timing/machine_of.h"
 #include "timing/muon_seconds.h"
 
 namespace shardscape {
 
-Lowering::Lowering(const Report& report, bool durations) : Lowering(report, mesh_of(report), durations) {}
+Lowering::Lowering(const Report& report, TraceTimes times) : Lowering(report, mesh_of(report), times) {}
 
 Lowering::Lowering(std::shared_ptr<const Report> report, const DeviceMesh& mesh)
-    : Lowering(*report, mesh, true) {
+    : Lowering(*report, mesh, TraceTimes::Durations) {
   owned_ = std::move(report);
 }
 
-Lowering::Lowering(const Report& report, const DeviceMesh& mesh, bool durations)
+Lowering::Lowering(const Report& report, const DeviceMesh& mesh, TraceTimes times)
     : report_(report),
       mesh_(mesh),
       schedule_(
-          make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())) {
+          make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())),
+      times_(times) {
   const Graph& graph = report.graph();
-  if (durations) {
+  if (times != TraceTimes::Roofline) {
     machine_ = machine_of(report.design);
     seconds_ = op_seconds(report, *machine_);
   }
@@ -62,6 +65,20 @@ double Lowering::seconds_of(const Segment& segment, OpId op) const {
 
 double Lowering::packing_seconds(const Segment& segment, OpId op) const {
   return machine_ && !is_communication(time_of(segment, op).category) ? seconds_of(segment, op) : 0;
+}
+
+double Lowering::launch_seconds(const Segment& segment, const std::vector<OpId>& ops) const {
+  if (times_ != TraceTimes::Launches) return 0;
+  const auto index = static_cast<size_t>(&segment - &report_.graph().segments.front());
+  const HostTime host = host_time(report_, segment, seconds_.ops[index], ops,
+                                  shardscape::launch_seconds(*machine_));
+  return host.seconds + host.stall;
+}
+
+int64_t Lowering::roofline_ops(const Op& op, int64_t flops) const {
+  if (times_ != TraceTimes::Roofline || !report_.accelerator || !is_quantized(op.compute)) return flops;
+  const double simulated = peak_flops(*report_.accelerator, report_.design.workload.dtype);
+  return std::llround(static_cast<double>(flops) * simulated / peak_flops(*report_.accelerator, op.compute));
 }
 
 double Lowering::seconds_of_bytes(double bytes) const {

@@ -1,19 +1,13 @@
 #include "chakra/node_encoder.h"
 
-#include <charconv>
-
 #include "chakra/lower.h"
+#include "chakra/node_tensors.h"
 #include "chakra/wire.h"
 
 namespace shardscape {
 namespace {
 
 constexpr int64_t kLargestFile = int64_t{1} << 31;
-
-void append_number(std::string& out, int64_t value) {
-  char buffer[20];
-  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-}
 
 // An attribute with an integer value, which is encoded already. Returns the offset of the value in `out`.
 size_t put_encoded(std::string& out, std::string_view name, uint32_t field, std::string_view varint) {
@@ -41,48 +35,6 @@ size_t put_bytes(std::string& out, std::string_view name, uint32_t field, std::s
   w.bytes_field(chakra::attr_field::kName, name);
   w.bytes_field(field, value);
   return out.size() - value.size();
-}
-
-void append_scope(std::string& out, NameScope scope, const TraceNode& node, const std::string& place,
-                  const std::string& pass) {
-  if (scope != NameScope::Rank && scope != NameScope::Layer && node.microbatch >= 0) {
-    out += pass;
-    append_number(out, node.microbatch);
-    out += '.';
-  }
-  if (scope == NameScope::Microbatch && node.chunk >= 0) {
-    out += "chunk";
-    append_number(out, node.chunk);
-    out += '.';
-  }
-  switch (scope) {
-    case NameScope::StreamIn:
-    case NameScope::StreamOut:
-    case NameScope::StreamGradIn:
-    case NameScope::StreamGradOut:
-      out += "stream.";
-      append_number(
-          out, node.position + (scope == NameScope::StreamOut || scope == NameScope::StreamGradOut ? 1 : 0));
-      if (scope == NameScope::StreamGradIn || scope == NameScope::StreamGradOut) out += ".grad";
-      return;
-    case NameScope::Rank:
-    case NameScope::Carried: return;
-    case NameScope::Layer:
-    case NameScope::Microbatch: break;
-  }
-  if (node.layer >= 0) {
-    out += place.empty() ? "layer" : place;
-    append_number(out, node.layer);
-    out += '.';
-  } else if (!place.empty()) {
-    out += place;
-    out += '.';
-  }
-}
-
-bool is_stream(NameScope scope) {
-  return scope != NameScope::Rank && scope != NameScope::Layer && scope != NameScope::Microbatch &&
-         scope != NameScope::Carried;
 }
 
 size_t deps_size(std::span<const uint32_t> deps) {
@@ -161,26 +113,23 @@ void NodeEncoder::put_header(std::string& out) const {
 
 void NodeEncoder::node_name(const TraceNode& node, const TraceOp& op) {
   name_.clear();
-  append_scope(name_, NameScope::Microbatch, node, op.place, program_.pass);
+  append_scope(name_, NameScope::Microbatch, program_, node, op.place);
   name_ += op.name;
 }
 
-void NodeEncoder::put_tensors(const TraceNode& node, const TraceOp& op, std::string& out) const {
-  std::string list, name;
-  const auto put = [&](std::string_view attr, const std::vector<TraceTensor>& tensors) {
+void NodeEncoder::put_tensors(const NodeTensors& tensors, std::string& out) {
+  std::string list;
+  const auto put = [&](std::string_view attr, const std::vector<NamedTensor>& named) {
     list.clear();
     wire::Writer w(list);
-    for (const TraceTensor& t : tensors) {
-      name.clear();
-      append_scope(name, t.scope, node, op.place, program_.pass);
-      if (!is_stream(t.scope)) name += t.name;
-      w.bytes_field(1, name);
+    for (const NamedTensor& t : named) {
+      w.bytes_field(1, t.name);
       w.bytes_field(1, std::to_string(t.bytes));
     }
     put_bytes(out, attr, chakra::attr_field::kStringList, list);
   };
-  put("inputs", op.inputs);
-  put("outputs", op.outputs);
+  put("inputs", tensors.inputs);
+  put("outputs", tensors.outputs);
 }
 
 size_t NodeEncoder::duration_size(size_t index) const {
@@ -194,7 +143,7 @@ size_t NodeEncoder::body_size(size_t index) {
   const OpCode& code = codes_[node.op];
   node_name(node, op);
   tensors_.clear();
-  if (program_.tensors) put_tensors(node, op, tensors_);
+  if (program_.tensors) put_tensors(node_tensors(program_, index), tensors_);
   if (code.message)
     put_integer(tensors_, "comm_tag", chakra::attr_field::kInt32,
                 static_cast<uint64_t>(message_tag(node, program_.chunks, op.backward)));

@@ -35,7 +35,7 @@ class NodeEncoder {
   };
   OpCode encode_op(const TraceOp& op, const SlotTexts& texts) const;
   void node_name(const TraceNode& node, const TraceOp& op);
-  void put_tensors(const TraceNode& node, const TraceOp& op, std::string& out) const;
+  static void put_tensors(const NodeTensors& tensors, std::string& out);
   size_t body_size(size_t index);
   size_t duration_size(size_t index) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace shardscape {
 
@@ -60,6 +61,19 @@ uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int
   data_.clear();
   ctrl_.clear();
   return id;
+}
+
+void lengthen_first_nodes(RankProgram& program) {
+  for (TraceNode& node : program.nodes) {
+    const TraceOp& op = program.ops[node.op];
+    if (op.type != chakra::NodeType::Comp || node.ctrl_count + node.data_count > 0 ||
+        op.tensor_size >= kLeastFirstBytes)
+      continue;
+    TraceOp longer = op;  // other nodes of the op stay as they are
+    longer.tensor_size = kLeastFirstBytes;
+    node.op = static_cast<uint32_t>(program.ops.size());
+    program.ops.push_back(std::move(longer));
+  }
 }
 
 void write_durations(RankProgram& program) {

@@ -39,6 +39,11 @@ class ProgramBuilder {
   uint32_t last_comp_ = 0;              // last compute node of this action
 };
 
+// Compute nodes without dependencies move at least these bytes. ASTRA-sim's event queue asserts where the
+// first node of a rank takes no nanosecond (1 ns at 16 TB/s, above the memory rate of any accelerator).
+inline constexpr int64_t kLeastFirstBytes = 16 * 1024;
+void lengthen_first_nodes(RankProgram& program);
+
 // Writes the seconds of the ops as whole microseconds per node. The remainder carries over to the next node,
 // so that sums are right to a microsecond.
 void write_durations(RankProgram& program);

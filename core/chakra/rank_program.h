@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,16 +23,37 @@ enum class NameScope : uint8_t {
   StreamOut,      // "mb0.stream.4": output of this segment
   StreamGradIn,   // "mb0.stream.3.grad"
   StreamGradOut,  // "mb0.stream.4.grad"
-  Carried         // "mb0.carried.0": a tensor that later layers read, or its gradient
+  Replayed,  // "mb0.stream.4.replayed": output of this segment, as the replay of a recompute group makes it
+  Carried    // "mb0.carried.0": a tensor that later layers read, or its gradient
 };
 
 // The destination of a Send, or the source of a Recv.
 enum class Peer : uint8_t { PreviousStage, NextStage, PreviousInRing, NextInRing };
 
+// A tensor is written once. Nodes that change it in place read it.
+enum class TensorUse : uint8_t {
+  Plain,
+  Parameter,
+  Gradient,     // of a parameter: made for one microbatch, or in a buffer that exists before the step
+  Accumulated,  // of a parameter: the node of the first microbatch (kFirstOfStep) makes it, later ones add to
+                // it
+  Passed        // an output that exists only if the next layer reads it (kPassesOutput)
+};
+
 struct TraceTensor {
-  std::string name;
+  std::string name{};
   NameScope scope = NameScope::Microbatch;
   int64_t bytes = 0;  // on one rank
+  TensorUse use = TensorUse::Plain;
+};
+
+// A tensor with its full name.
+struct NamedTensor {
+  std::string name;
+  int64_t bytes = 0;
+};
+struct NodeTensors {
+  std::vector<NamedTensor> inputs, outputs;
 };
 
 // An op of a segment with its numbers; many nodes share it.
@@ -49,6 +71,12 @@ struct TraceOp {
   std::vector<TraceTensor> inputs{}, outputs{};  // only with tensors
 };
 
+// Flags of a node that decide which tensors it reads and writes.
+inline constexpr uint8_t kFirstOfStep = 1;  // no earlier microbatch has this node
+inline constexpr uint8_t
+    kReplayedInput = 2;                      // the segment's input is NameScope::Replayed of the layer before
+inline constexpr uint8_t kPassesOutput = 4;  // the replay of the next layer reads the output of this one
+
 struct TraceNode {
   uint32_t op = 0;          // index into RankProgram::ops
   int32_t microbatch = -1;  // -1: once a step
@@ -62,6 +90,7 @@ struct TraceNode {
   uint32_t ctrl_count = 0, data_count = 0;
   // Send, Recv in a ring: running number of the rank's ring messages, equal on both ends. -1: other nodes.
   int32_t message = -1;
+  uint8_t flags = 0;
 };
 
 // The id of a node is its index plus one. Ids are priorities: the ready node with the lowest id runs first.
@@ -76,6 +105,8 @@ struct RankProgram {
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> deps;       // node ids
   std::vector<uint32_t> durations;  // microseconds per node; empty without durations
+  // By node: tensors in addition to those of its op. Only with tensors.
+  std::map<uint32_t, NodeTensors> extra;
 
   std::span<const uint32_t> ctrl_deps(const TraceNode& n) const {
     return {deps.data() + n.deps, n.ctrl_count};

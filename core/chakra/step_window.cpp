@@ -88,6 +88,7 @@ RankProgram StepWindow::stage(int stage, bool tensors, std::stop_token stop, int
     window.append(step.forward->stage(stage, tensors, stop, of_class, {step.head.get(), step.scale}),
                   step.number);
   }
+  lengthen_first_nodes(out);
   write_durations(out);
   return out;
 }

@@ -5,23 +5,9 @@
 #include <span>
 
 #include "chakra/bound_segment.h"
-#include "plan/stage_layout.h"
+#include "chakra/segment_tensors.h"
 
 namespace shardscape {
-namespace {
-
-// bytes: of the buffer that a rank contributes.
-int64_t result_bytes(CollectiveKind op, int64_t bytes, int64_t ranks) {
-  switch (collective_result(op)) {
-    case CollectiveResult::Whole: return bytes;
-    case CollectiveResult::Gathered: return bytes * ranks;
-    case CollectiveResult::Shard: return bytes / ranks;
-  }
-  return bytes;
-}
-
-}  // namespace
-
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering),
       graph_(lowering.report().graph()),
@@ -32,6 +18,7 @@ SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& pro
       program_(program),
       builder_(builder),
       ops_(sync_.units.size()),
+      pool_(program.tensors ? gathered_bytes(lowering.report(), stage_) : 0),
       walk_(graph_, sync_, lowering.schedule().places().microbatches(lowering.schedule().microbatches),
             *this) {}
 
@@ -63,8 +50,37 @@ void SyncLowering::average_loss(int microbatch) {
   add_number("loss.average", loss_group(graph_), microbatch);
 }
 
-void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
+void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes,
+                                 std::vector<NamedTensor> tensors) {
   instances_[instance].gradients = std::move(nodes);
+  instances_[instance].tensors = std::move(tensors);
+}
+
+void SyncLowering::read_gradients(uint32_t node, const std::vector<size_t>& instances) {
+  if (!program_.tensors) return;
+  std::vector<NamedTensor>& inputs = program_.extra[node - 1].inputs;
+  for (const size_t instance : instances)
+    inputs.insert(inputs.end(), instances_[instance].tensors.begin(), instances_[instance].tensors.end());
+}
+
+void SyncLowering::add_to_buffer(const StageRange& instances) {
+  for (size_t i = instances.first; i < instances.end; ++i) {
+    read_gradients(static_cast<uint32_t>(program_.nodes.size() + 1), {i});
+    instances_[i].tensors.clear();
+  }
+}
+
+// PyTorch's FSDP: the first reduction makes the shard, later ones add to it. Other shards are in buffers.
+void SyncLowering::write_shard(uint32_t node, const SyncUnit& unit, size_t instance) {
+  if (!program_.tensors || !is_torch_fsdp(graph_.structure.sync) || unit.frozen) return;
+  const NamedTensor shard{"shard." + std::to_string(&unit - sync_.units.data()) + "." +
+                              (unit.root ? "root" : std::to_string(instance)) + ".grad",
+                          value(unit.shard * Expr(dtype_bytes(DType::FP32)), "sharded gradient: bytes")};
+  const bool known = std::any_of(shards_.begin(), shards_.end(),
+                                 [&](const NamedTensor& t) { return t.name == shard.name; });
+  NodeTensors& of = program_.extra[node - 1];
+  (known ? of.inputs : of.outputs).push_back(shard);
+  if (!known) shards_.push_back(shard);
 }
 
 void SyncLowering::reduce() {
@@ -82,9 +98,6 @@ uint32_t SyncLowering::update_on_host(uint32_t device) {
   const OffloadedStep step = offloaded_step(graph_, sync_.owned);
   const auto add = [&](const char* name, chakra::NodeType type, const Expr& bytes) {
     TraceOp op{.name = name, .type = type, .tensor_size = value(bytes, std::string(name) + ": bytes")};
-    if (program_.tensors)
-      (type == chakra::NodeType::MemStore ? op.inputs : op.outputs)
-          .push_back({std::string(name) + ".host", NameScope::Rank, op.tensor_size});
     return builder_.add(add_op(std::move(op)), -1, -1, 0);
   };
   const uint32_t stored = add("optimizer.gradients", chakra::NodeType::MemStore, step.gradient_bytes);
@@ -123,10 +136,6 @@ void SyncLowering::orthogonalize() {
              .num_ops = value(sync_.muon.flops, "Muon: FLOPs"),
              .tensor_size = std::max<int64_t>(1, 2 * bytes),
              .seconds = lowering_.newton_schulz_seconds(sync_.muon, stage_.binding)};
-  if (program_.tensors) {
-    op.inputs.push_back({"optimizer.momentum", NameScope::Rank, bytes});
-    op.outputs.push_back({"optimizer.orthogonal", NameScope::Rank, bytes});
-  }
   builder_.depend(builder_.add(add_op(std::move(op)), -1, -1, 0));
 }
 
@@ -142,10 +151,6 @@ uint32_t SyncLowering::update_on_device() {
              .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
              .tensor_size = std::max<int64_t>(1, read + written),
              .seconds = lowering_.seconds_of_bytes(static_cast<double>(read) + static_cast<double>(written))};
-  if (program_.tensors) {
-    op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
-    op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
-  }
   return builder_.add(add_op(std::move(op)), -1, -1, 0);
 }
 
@@ -187,6 +192,12 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
   uint32_t before = 0;
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
+    // The others only have to end before.
+    std::vector<size_t> holders{instances.front()};
+    if (unit.root) {
+      holders = instances;
+      std::erase_if(holders, [&](size_t i) { return instances_[i].layer >= 0; });
+    }
     std::vector<uint32_t>& ops = ops_[u].reductions;
     if (ops.empty() && !unit.frozen) {
       const Expr width(dtype_bytes(graph_.structure.grad_dtype));
@@ -212,7 +223,9 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
         for (const size_t instance : instances)
           for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
       before = builder_.add(op, microbatch, at.layer, at.position);
+      read_gradients(before, holders);
     }
+    if (due > 0) write_shard(before, unit, instances.front());
   }
   if (before != 0) last_reduction_ = before;
 }
@@ -250,6 +263,7 @@ SyncWalk::Handle SyncLowering::run(const PlacedPlan::PlacedAction& placed, size_
   for (const size_t instance : placed.holders)
     for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
   last_reduction_ = builder_.add(op, a.occurrence == SyncOccurrence::Every ? microbatch : -1, -1, 0);
+  read_gradients(last_reduction_, placed.holders);
   return 0;
 }
 
@@ -268,17 +282,13 @@ uint32_t SyncLowering::add_collective(const std::string& name, const std::string
                                       const MeshAxes& axes, int64_t bytes) {
   const int role = lowering_.role_of(axes);
   if (role < 0) throw LoweringError(name + ": the group " + group_name(axes) + " has one rank");
-  const int64_t ranks = lowering_.role_size(role);
   TraceOp made{.name = name,
                .place = place,
                .type = chakra::NodeType::Coll,
                .collective = chakra::collective_type(op),
                .role = role,
                .comm_size = bytes};
-  if (program_.tensors) {
-    made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
-    made.outputs.push_back({name + ".out", NameScope::Microbatch, result_bytes(op, bytes, ranks)});
-  }
+  if (pool_ > 0 && op == CollectiveKind::AllGather) made.inputs.push_back(gathered_tensor(pool_));
   return add_op(std::move(made));
 }
 
@@ -299,10 +309,6 @@ uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& 
              .collective = chakra::CollectiveType::AllReduce,
              .role = role,
              .comm_size = bytes};
-  if (program_.tensors) {
-    op.inputs.push_back({"gradients." + group + ".local", NameScope::Microbatch, bytes});
-    op.outputs.push_back({"gradients." + group, NameScope::Microbatch, bytes});
-  }
   return add_op(std::move(op));
 }
 

@@ -9,6 +9,7 @@
 #include "chakra/lower.h"
 #include "chakra/program_builder.h"
 #include "grad_sync/sync_walk.h"
+#include "plan/stage_layout.h"
 
 namespace shardscape {
 
@@ -29,8 +30,14 @@ class SyncLowering : private SyncWalk::Maker {
   uint32_t gathered() const { return gathered_; }
   // Call after the nodes of an instance. last_node: the last one; 0: the instance has no nodes.
   void leave(int microbatch, size_t instance, bool backward, uint32_t last_node);
-  // Sets the latest nodes that produced gradients of an instance's parameters.
-  void set_gradients(size_t instance, std::vector<uint32_t> nodes);
+  // Sets the latest nodes that produced gradients of an instance's parameters, and the gradients.
+  void set_gradients(size_t instance, std::vector<uint32_t> nodes, std::vector<NamedTensor> tensors);
+  // The next node reads the gradients of these instances and adds them to a buffer.
+  void add_to_buffer(const StageRange& instances);
+  // The last node of the optimizer; 0: none.
+  uint32_t optimizer() const { return updated_; }
+  // Sharded gradients, as reductions leave them.
+  const std::vector<NamedTensor>& shards() const { return shards_; }
   // Reductions after the last backward.
   void reduce();
   // The optimizer and the gathers of updated parameters.
@@ -39,7 +46,8 @@ class SyncLowering : private SyncWalk::Maker {
  private:
   struct Instance {
     int32_t layer = -1, position = 0;
-    std::vector<uint32_t> gradients;  // nodes
+    std::vector<uint32_t> gradients;     // nodes
+    std::vector<NamedTensor> tensors{};  // the gradients that these nodes made
   };
   // Ops of a unit, shared by its nodes. 0: not made yet (op 0 always belongs to a segment).
   struct UnitOps {
@@ -68,6 +76,8 @@ class SyncLowering : private SyncWalk::Maker {
   void depend_on_gradients();
   void depend_on_reductions();
   int64_t value(const Expr& expr, const std::string& what) const;
+  void read_gradients(uint32_t node, const std::vector<size_t>& instances);
+  void write_shard(uint32_t node, const SyncUnit& unit, size_t instance);
 
   const Lowering& lowering_;
   const Graph& graph_;
@@ -79,6 +89,7 @@ class SyncLowering : private SyncWalk::Maker {
   ProgramBuilder& builder_;
   std::vector<Instance> instances_;
   std::vector<UnitOps> ops_;
+  const int64_t pool_;  // bytes of gathered parameters; 0 without tensors
   SyncWalk walk_;
   uint32_t gathered_ = 0;
   uint32_t before_ = 0;   // last node of the previous instance
@@ -86,6 +97,7 @@ class SyncLowering : private SyncWalk::Maker {
   uint32_t updated_ = 0;  // last node of the optimizer
   // All communication is one chain, so the last reduction ends after all other reductions.
   uint32_t last_reduction_ = 0;
+  std::vector<NamedTensor> shards_;
   std::vector<uint32_t> action_ops_;  // by action of the plan; 0: not made yet
 };
 

@@ -169,7 +169,7 @@ class StepBundleTest : public QObject {
     QVERIFY(near(4 * chunks[0].attention_ops, whole[0].attention_ops, 1e-6));
     QVERIFY(near(2 * chunks[1].attention_ops, whole[0].attention_ops, 1e-6));
     const auto report = make_report(prompt_design(design, 1, 4096));
-    const Lowering lowering(*report, true);
+    const Lowering lowering(*report, TraceTimes::Durations);
     std::map<int64_t, Work> own = work_of(lowering.stage(0, false));
     QVERIFY(near(whole[0].ops, own[0].ops, 1e-3));  // heads differ
     QVERIFY(near(whole[0].attention_ops, own[0].attention_ops, 1e-9));
