@@ -58,6 +58,11 @@ Breakages of_files() {
       {"trace beyond the ranks", "EXTRA_FILE", false, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
       {"product of npus_count", "NPUS_PRODUCT", true, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
       {"compressed", "GZIP", true, [](BundleSpec& b) { b.ranks[1].raw = "\x1f\x8b\x08 and so on"; }},
+      {"schema 0.0.1", "SCHEMA", true,
+       // A node with id 1, name "n", node_type COMP_NODE, tensor_size 8 and num_ops 9.
+       [](BundleSpec& b) { b.ranks[1].raw = "\x0b\x08\x01\x12\x01n\x18\x03\x30\x08\x60\x09"; }},
+      {"JSON", "SCHEMA", true,
+       [](BundleSpec& b) { b.ranks[1].raw = R"({"nodes": [{"id": 1, "name": "n", "node_type": "comp_node"}]})"; }},
       {"no metadata", "NO_METADATA", true, [](BundleSpec& b) { b.ranks[1].metadata = false; }},
       {"no nodes", "NO_NODES", true, [](BundleSpec& b) { b.ranks[1].nodes.clear(); }},
       {"truncated", "PARSE", true,
@@ -242,7 +247,7 @@ Breakages of_messages() {
 
 Breakages of_groups() {
   return {
-      {"groups missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
+      {"groups missing", "GROUP_UNKNOWN", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
       {"groups no JSON", "GROUP_FILE", true,
        [](BundleSpec& b) { b.files["comm_groups.json"] = "{\"1\": [0, 1"; }},
       {"groups no object", "GROUP_FILE", true,
@@ -276,7 +281,7 @@ Breakages of_configuration() {
   return {
       {"system missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("system.json"); }},
       {"network missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("network.yml"); }},
-      {"memory missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("memory.json"); }},
+      {"memory missing", "CONFIG_FILE", false, [](BundleSpec& b) { b.files.erase("memory.json"); }},
       {"system no JSON", "CONFIG_FILE", true, [](BundleSpec& b) { b.files["system.json"] = "{"; }},
       {"splits missing", "SYSTEM_KEY", true, in_file("system.json", "\"preferred-dataset-splits\": 1,", "")},
       {"unknown scheduling policy", "SYSTEM_KEY", true, in_file("system.json", "LIFO", "ROUND_ROBIN")},
