@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/trace_output.h"
 #include "bundle/checker.h"
 
 namespace shardscape {
@@ -27,7 +28,7 @@ int run(const Arguments& arguments) {
     std::cerr << "interrupted: the check is incomplete\n";
     return kInterrupted;
   }
-  std::cout << (arguments.has("--json") ? check_json(report) : check_text(report));
+  std::cout << (arguments.has("--json") ? check_json(report) : terminal_text(check_text(report)));
   return report.ok() ? kDone : kNegativeAnswer;
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
+#include "app/cli/trace_output.h"
 #include "base/atomic_write.h"
 #include "bundle/bundle_simulation.h"
 #include "trace/timeline_events.h"
@@ -49,7 +50,7 @@ int run(const Arguments& arguments) {
     return kNegativeAnswer;
   }
   const SimulationReport& report = std::get<SimulationReport>(result);
-  std::cout << (arguments.has("--json") ? simulation_json(report) : simulation_text(report));
+  std::cout << (arguments.has("--json") ? simulation_json(report) : terminal_text(simulation_text(report)));
   if (timeline) {
     if (const auto problem = write_timeline(*timeline, std::get<0>(operand), std::move(spans))) {
       print_problem(*problem);

@@ -34,14 +34,6 @@ Result<uint64_t> number(const Arguments& arguments, const char* flag, uint64_t o
                  "0 to " + std::to_string(most)};
 }
 
-std::map<std::string, size_t> group_sizes(const BundlePaths& paths) {
-  Findings ignored;
-  std::map<std::string, size_t> sizes;
-  for (const auto& [id, ranks] : read_bundle_config(paths, ignored).groups)
-    sizes[std::to_string(id)] = ranks.size();
-  return sizes;
-}
-
 // Whether the traces can be checked: their network and system are known.
 bool is_checkable(const BundlePaths& paths) {
   std::error_code error;
@@ -65,14 +57,14 @@ int overview(const Arguments& arguments, const std::map<int64_t, fs::path>& trac
         interrupt.token());
     if (auto* problem = std::get_if<Problem>(&summary)) return failed(*problem);
     out.summary = std::move(std::get<FolderSummary>(summary));
-    out.group_sizes = group_sizes(paths);
+    out.group_sizes = trace_group_sizes(paths);
     if (whole && is_checkable(paths)) out.check = check_bundle(paths, {}, interrupt.token());
   }
   if (interrupt.requested()) {
     std::cerr << "interrupted: not all traces are read\n";
     return kInterrupted;
   }
-  std::cout << (arguments.has("--json") ? overview_json(out) : overview_text(out));
+  std::cout << (arguments.has("--json") ? overview_json(out) : terminal_text(overview_text(out)));
   return kDone;
 }
 
@@ -84,7 +76,7 @@ int query(const Arguments& arguments, const fs::path& file) {
     const auto found = find_nodes(file, std::get<std::string>(content), *text, kFoundNodes);
     if (const auto* problem = std::get_if<Problem>(&found)) return failed(*problem);
     const FoundNodes& nodes = std::get<FoundNodes>(found);
-    std::cout << (json ? found_json(nodes) : found_text(nodes, *text));
+    std::cout << (json ? found_json(nodes) : terminal_text(found_text(nodes, *text)));
     return nodes.count > 0 ? kDone : kNegativeAnswer;
   }
   const auto id = number(arguments, "--node", 0, UINT64_MAX),
@@ -95,7 +87,7 @@ int query(const Arguments& arguments, const fs::path& file) {
                                   static_cast<int>(std::get<uint64_t>(depth)), kNeighbours);
   if (const auto* problem = std::get_if<Problem>(&around)) return failed(*problem, kNegativeAnswer);
   const auto& nodes = std::get<Neighbourhood>(around);
-  std::cout << (json ? neighbourhood_json(nodes) : neighbourhood_text(nodes));
+  std::cout << (json ? neighbourhood_json(nodes) : terminal_text(neighbourhood_text(nodes)));
   return kDone;
 }
 

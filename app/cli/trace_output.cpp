@@ -16,10 +16,6 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr double kSecondsPerMicrosecond = 1e-6;
 constexpr size_t kShownSizes = 30, kShownClasses = 20, kShownRuns = 6, kShownPerCode = 3;
 
-std::string time_text(Wide microseconds) {
-  return microseconds == 0 ? "-" : format_seconds(to_double(microseconds) * kSecondsPerMicrosecond);
-}
-
 std::string dash(Wide value, const std::string& text) { return value == 0 ? "-" : text; }
 
 // Collectives of one type, size of group and size of message, over all groups of this size.
@@ -55,7 +51,7 @@ std::string kinds_text(const TraceOverview& o) {
   Rows rows{{"kind", "nodes", "FLOPs", "tensor_size", "durations"}};
   const auto add = [&](const std::string& name, const KindTotals& k) {
     rows.push_back({name, grouped(k.nodes), dash(k.flops, format_flops(k.flops)),
-                    dash(k.tensor_bytes, format_bytes(k.tensor_bytes)), time_text(k.microseconds)});
+                    dash(k.tensor_bytes, format_bytes(k.tensor_bytes)), duration_text(k.microseconds)});
   };
   for (const auto& [kind, totals] : o.summary.kinds) add(kind, totals);
   using enum Align;
@@ -81,7 +77,7 @@ std::string comm_text(const TraceOverview& o) {
     table.push_back({key->what, key->ranks,
                      grouped_call ? grouped(static_cast<Wide>(row->groups.size())) : "-",
                      format_bytes(key->bytes), grouped(row->totals.calls), format_bytes(bytes(order[k])),
-                     time_text(row->totals.microseconds)});
+                     duration_text(row->totals.microseconds)});
   }
   using enum Align;
   std::string text = text_table(table, {Left, Right, Right, Right, Right, Right, Right});
@@ -103,11 +99,11 @@ std::string chain_text(const TraceSummary& s) {
   }
   std::string text = "the longest chain of dependencies has " + grouped(s.chain_length) + " nodes";
   if (s.chain_microseconds == 0) return text + "; the trace has no durations\n";
-  text += " and takes " + time_text(static_cast<Wide>(s.chain_microseconds)) +
+  text += " and takes " + duration_text(static_cast<Wide>(s.chain_microseconds)) +
           " by durations; its longest nodes:\n";
   Rows rows{{"node", "duration", "name"}};
   for (const ChainNode& n : s.chain)
-    rows.push_back({std::to_string(n.id), time_text(static_cast<Wide>(n.microseconds)), n.name});
+    rows.push_back({std::to_string(n.id), duration_text(static_cast<Wide>(n.microseconds)), n.name});
   using enum Align;
   return text + text_table(rows, {Right, Right, Left});
 }
@@ -120,7 +116,8 @@ std::string single_text(const TraceSummary& s) {
     text += grouped(s.missing_dependencies) + " dependencies name an id that no node has\n";
   if (s.duplicate_ids > 0) text += grouped(s.duplicate_ids) + " nodes repeat the id of another node\n";
   if (s.begin != s.end)
-    text += "from the first start to the last end: " + time_text(static_cast<Wide>(s.end - s.begin)) + "\n";
+    text += "from the first start to the last end: " + duration_text(static_cast<Wide>(s.end - s.begin)) +
+            "\n";
   return text + chain_text(s);
 }
 
@@ -131,10 +128,10 @@ std::string classes_text(const TraceOverview& o) {
     const KindTotals t = c.summary.totals();
     const std::string chain = c.summary.stuck > 0 ? "cycle"
                               : c.summary.chain_microseconds > 0
-                                  ? time_text(static_cast<Wide>(c.summary.chain_microseconds))
+                                  ? duration_text(static_cast<Wide>(c.summary.chain_microseconds))
                                   : grouped(c.summary.chain_length) + " nodes";
     rows.push_back({ranks_text(c.ranks), grouped(static_cast<Wide>(c.ranks.size())), grouped(c.summary.nodes),
-                    dash(t.flops, format_flops(t.flops)), chain, time_text(t.microseconds)});
+                    dash(t.flops, format_flops(t.flops)), chain, duration_text(t.microseconds)});
   }
   using enum Align;
   std::string
@@ -208,10 +205,28 @@ std::string dump(const ordered_json& j) {
 }
 
 std::vector<std::string> node_row(const FoundNode& n) {
-  return {std::to_string(n.id), n.kind, time_text(static_cast<Wide>(n.microseconds)), n.work, n.name};
+  return {std::to_string(n.id), n.kind, duration_text(static_cast<Wide>(n.microseconds)), n.work, n.name};
 }
 
 }  // namespace
+
+std::string duration_text(Wide microseconds) {
+  return microseconds == 0 ? "-" : format_seconds(to_double(microseconds) * kSecondsPerMicrosecond);
+}
+
+std::map<std::string, size_t> trace_group_sizes(const BundlePaths& paths) {
+  Findings ignored;
+  std::map<std::string, size_t> sizes;
+  for (const auto& [id, ranks] : read_bundle_config(paths, ignored).groups)
+    sizes[std::to_string(id)] = ranks.size();
+  return sizes;
+}
+
+std::string terminal_text(std::string text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = '?';
+  return text;
+}
 
 std::string ranks_text(const std::vector<int64_t>& ranks) {
   std::string text;
@@ -303,7 +318,7 @@ std::string neighbourhood_text(const Neighbourhood& around) {
   const FoundNode& centre = around.centre.node;
   std::string text = "node " + std::to_string(centre.id) + ", " + centre.kind + " \"" + centre.name + "\"";
   if (!centre.work.empty()) text += ": " + centre.work;
-  if (centre.microseconds > 0) text += ", " + time_text(static_cast<Wide>(centre.microseconds));
+  if (centre.microseconds > 0) text += ", " + duration_text(static_cast<Wide>(centre.microseconds));
   text += "\n";
   for (const auto& [name, value] : around.attributes) text += "  " + name + " = " + value + "\n";
   for (const uint64_t id : around.missing)

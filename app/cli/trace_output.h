@@ -26,6 +26,11 @@ std::string found_json(const FoundNodes& found);
 std::string neighbourhood_text(const Neighbourhood& around);
 std::string neighbourhood_json(const Neighbourhood& around);
 
+// Control characters of names, other than line ends, become "?": a terminal would obey them.
+std::string terminal_text(std::string text);
+std::string duration_text(Wide microseconds);  // "1.20 ms"; "-" for 0
+// Ranks of the groups by name, from the group file; empty without one.
+std::map<std::string, size_t> trace_group_sizes(const BundlePaths& paths);
 // "0-3, 8": runs of ranks.
 std::string ranks_text(const std::vector<int64_t>& ranks);
 

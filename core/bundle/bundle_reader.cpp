@@ -13,6 +13,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "bundle/file_limits.h"
 #include "bundle/node_rules.h"
 #include "bundle/trace_name.h"
 #include "chakra/digest.h"
@@ -29,9 +30,6 @@ struct TraceFiles {
   int64_t extra = 0;            // ranks beyond those of the network
 };
 
-// Bytes. A sparse file may have any size.
-int64_t physical_memory() { return int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE); }
-
 // Reads the whole file. Returns 0 or an errno.
 int read_file(const fs::path& path, std::string& bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -39,7 +37,7 @@ int read_file(const fs::path& path, std::string& bytes) {
   struct stat info {};
   int error = ::fstat(file, &info) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(info.st_mode)) error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-  if (error == 0 && info.st_size > physical_memory()) error = EFBIG;
+  if (error == 0 && !fits_in_memory(static_cast<uint64_t>(info.st_size))) error = EFBIG;
   if (error == 0) bytes.resize(static_cast<size_t>(info.st_size));
   size_t at = 0;
   while (error == 0 && at < bytes.size()) {

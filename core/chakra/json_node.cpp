@@ -224,8 +224,15 @@ void complete_pytorch(const json& j, RawNode& node) {
 
 }  // namespace
 
-JsonNode read_json_node(const json& j, bool pytorch, RawNode& node, std::deque<std::string>& texts,
-                        std::string& problem) {
+JsonNode read_json_node(std::string_view object, bool pytorch, RawNode& node, std::deque<std::string>& texts,
+                        std::string& version, std::string& problem) {
+  json j;
+  try {
+    j = json::parse(object);
+  } catch (const json::exception& e) {
+    problem = std::string("a node is not JSON: ") + e.what();
+    return JsonNode::Bad;
+  }
   node.clear();
   bool has_id = false, is_node = false;
   NodeReader reader(node, texts, problem);
@@ -236,7 +243,10 @@ JsonNode read_json_node(const json& j, bool pytorch, RawNode& node, std::deque<s
     if (!reader.member(key, value)) return JsonNode::Bad;
   }
   // protobuf's JSON mapping leaves out an id of 0.
-  if (!has_id && !is_node) return JsonNode::Metadata;
+  if (!has_id && !is_node) {
+    if (const auto it = j.find("version"); it != j.end() && it->is_string()) version = *it;
+    return JsonNode::Metadata;
+  }
   if (pytorch) complete_pytorch(j, node);
   return JsonNode::Node;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <deque>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "chakra/raw_node.h"
 
@@ -15,9 +15,10 @@ enum class JsonNode : uint8_t {
   Bad
 };
 
-// pytorch: a node of PyTorch's ExecutionTraceObserver. texts: storage for the node's texts. problem: set if
-// the node is bad; names the key and the accepted values.
-JsonNode read_json_node(const nlohmann::json& j, bool pytorch, RawNode& node, std::deque<std::string>& texts,
-                        std::string& problem);
+// object: the text of the node. pytorch: a node of PyTorch's ExecutionTraceObserver. texts: storage for the
+// node's texts. version: set by an object of metadata that has one. problem: set if the node is bad; names
+// the key and the accepted values.
+JsonNode read_json_node(std::string_view object, bool pytorch, RawNode& node, std::deque<std::string>& texts,
+                        std::string& version, std::string& problem);
 
 }  // namespace shardscape

@@ -1,9 +1,6 @@
 #include "chakra/json_trace.h"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "chakra/chakra.h"
 #include "chakra/json_node.h"
@@ -11,7 +8,6 @@
 namespace shardscape {
 namespace {
 
-using nlohmann::json;
 constexpr int kDeepest = 100;  // levels of a value; every known form has fewer than 10
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -169,18 +165,11 @@ bool JsonTrace::next_object() {
 
 bool JsonTrace::read(RawNode& node, bool& is_node) {
   const auto begin = static_cast<size_t>(object_.data() - file_.data());
-  json j;
-  try {
-    j = json::parse(object_);
-  } catch (const json::exception& e) {
-    return bad(begin, std::string("a node is not JSON: ") + e.what());
-  }
   texts_.clear();
   std::string what;
-  const JsonNode read = read_json_node(j, form_ == Form::PyTorch, node, texts_, what);
+  const JsonNode read = read_json_node(object_, form_ == Form::PyTorch, node, texts_, version_, what);
   if (read == JsonNode::Bad) return bad(begin, what);
   is_node = read == JsonNode::Node;
-  if (!is_node && j.contains("version") && j["version"].is_string()) version_ = j["version"];
   return true;
 }
 

@@ -21,7 +21,9 @@ std::string value_text(const pb::AttributeProto& attr) {
   std::string text = attr.ShortDebugString();  // name: "comm_size" int64_val: 4096
   const std::string kind = attr.GetDescriptor()->FindFieldByNumber(attr.value_case())->name();
   const size_t at = text.rfind(kind);
-  return at == std::string::npos ? text : text.substr(std::min(text.size(), at + kind.size() + 1));
+  if (at == std::string::npos) return text;
+  const size_t value = text.find_first_not_of(": ", at + kind.size());
+  return value == std::string::npos ? std::string() : text.substr(value);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "trace/trace_file.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "bundle/file_limits.h"
 #include "bundle/trace_name.h"
+#include "chakra/wire_reader.h"
 #include "serving/requests/gzip_text.h"
 
 namespace shardscape {
@@ -72,13 +75,30 @@ Result<std::string> load_trace(const fs::path& file) {
   if (!fs::is_regular_file(status))
     return Problem{ProblemCode::FileUnreadable, file.string(),
                    fs::is_directory(status) ? "this is a folder" : "this is no regular file"};
+  if (const auto size = fs::file_size(file, error); !error && !fits_in_memory(size))
+    return Problem{ProblemCode::FileUnreadable, file.string(),
+                   "the file has " + std::to_string(size) + " bytes, more than the memory of this machine"};
   return read_text_or_gzip(file);
+}
+
+std::string node_name(std::string_view bytes, bool binary) {
+  constexpr uint32_t kName = 2;  // in all schemas
+  if (binary) {
+    wire::Fields fields(bytes);
+    for (wire::Field f; fields.next(f);)
+      if (f.number == kName && f.type == wire::kBytes) return std::string(f.bytes);
+    return {};
+  }
+  const auto j = nlohmann::json::parse(bytes, nullptr, false);
+  for (const char* key : {"name", "Name"})
+    if (j.is_object() && j.contains(key) && j[key].is_string()) return j[key];
+  return {};
 }
 
 Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, const NodeVisit& visit) {
   if (content.empty()) return unusable(file, "the file is empty");
   TraceReader reader(content);
-  TraceHeader header{reader.form(), {}, reader.is_simulated()};
+  TraceHeader header{reader.form(), {}, reader.is_simulated(), !reader.json_version()};
   // Some writers leave the metadata out. The first message is then a node, or the file is no trace.
   reader.read_metadata(header.version);
   RawNode node;

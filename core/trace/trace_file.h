@@ -25,7 +25,10 @@ struct TraceHeader {
   std::string form;       // "Chakra 0.0.4 or 1.0"
   std::string version;    // as the file states it; "" if it does not
   bool simulated = true;  // a form that simulators read
+  bool binary = true;     // otherwise JSON
 };
+// The name of a node, from its message or JSON object.
+std::string node_name(std::string_view bytes, bool binary);
 // Visits every node in file order. `bytes`: the node's message or JSON object. Returns a Problem
 // (TraceFormat) with the file and the byte or line where it is damaged, or where it has no node.
 using NodeVisit = std::function<void(const RawNode& node, std::string_view bytes)>;

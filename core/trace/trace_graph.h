@@ -18,6 +18,7 @@ class TraceGraph {
 
   uint32_t size() const { return static_cast<uint32_t>(ids_.size()); }
   uint64_t id(uint32_t position) const { return ids_[position]; }
+  uint64_t duration(uint32_t position) const { return durations_[position]; }  // microseconds
   // The first node with the id.
   std::optional<uint32_t> find(uint64_t id) const;
   // Positions that the node depends on; kMissing: no node has the id.

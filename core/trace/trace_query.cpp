@@ -116,7 +116,9 @@ Result<Neighbourhood> around_node(const fs::path& file, std::string_view content
     for (const uint64_t dep : neighbour.depends_on)
       if (!graph.find(dep)) out.missing.push_back(dep);
     out.centre = std::move(neighbour);
-    out.attributes = node_attributes(bytes, std::get<TraceHeader>(header).simulated);
+    // Older binary schemas give their numbers other meanings.
+    const TraceHeader& form = std::get<TraceHeader>(header);
+    if (form.simulated || !form.binary) out.attributes = node_attributes(bytes, form.binary);
   });
   std::stable_sort(out.others.begin(), out.others.end(),
                    [](const NeighbourNode& a, const NeighbourNode& b) { return a.distance < b.distance; });

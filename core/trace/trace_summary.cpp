@@ -1,7 +1,9 @@
 #include "trace/trace_summary.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -40,7 +42,8 @@ struct KeyView {
 class Totals {
  public:
   void add(const RawNode& node) {
-    KindTotals& kind = kinds_[node.type];
+    const bool known = node.type >= 0 && node.type < chakra::kNodeTypeCount;
+    KindTotals& kind = known ? known_kinds_[static_cast<size_t>(node.type)] : other_kinds_[node.type];
     ++kind.nodes;
     kind.flops += std::max<int64_t>(0, attr_integer(node, Attr::NumOps));
     kind.tensor_bytes += std::max<int64_t>(0, attr_integer(node, Attr::TensorSize));
@@ -63,7 +66,9 @@ class Totals {
     it->second.second.microseconds += static_cast<Wide>(node.duration);
   }
   void into(TraceSummary& out) const {
-    for (const auto& [type, totals] : kinds_) out.kinds[type_text(type)] = totals;
+    for (size_t type = 0; type < known_kinds_.size(); ++type)
+      if (known_kinds_[type].nodes > 0) out.kinds[type_text(static_cast<int64_t>(type))] = known_kinds_[type];
+    for (const auto& [type, totals] : other_kinds_) out.kinds[type_text(type)] = totals;
     for (const auto& [view, entry] : comm_) {
       CommTotals& to = out.comm[entry.first];
       to.calls += entry.second.calls;
@@ -72,7 +77,8 @@ class Totals {
   }
 
  private:
-  std::map<int64_t, KindTotals> kinds_;
+  std::array<KindTotals, chakra::kNodeTypeCount> known_kinds_;
+  std::map<int64_t, KindTotals> other_kinds_;
   std::map<KeyView, std::pair<CommKey, CommTotals>> comm_;
   std::set<std::string, std::less<>> groups_;
 };
@@ -95,8 +101,14 @@ std::map<std::tuple<std::string, int64_t>, CommTotals> without_groups(
   return out;
 }
 
-// Reads the names of the longest nodes of the chain.
-void describe_chain(std::string_view content, const fs::path& file, const TraceGraph& graph,
+// Where the nodes of a trace are in its bytes.
+struct NodePlaces {
+  std::vector<uint64_t> begin;
+  std::vector<uint32_t> size;
+};
+
+// Takes the names of the longest nodes of the chain.
+void describe_chain(std::string_view content, const NodePlaces& places, const TraceGraph& graph,
                     const TraceGraph::Chain& chain, TraceSummary& out) {
   constexpr size_t kDescribed = 10;
   out.stuck = chain.stuck;
@@ -104,24 +116,19 @@ void describe_chain(std::string_view content, const fs::path& file, const TraceG
   out.chain_microseconds = chain.microseconds;
   out.chain_length = static_cast<int64_t>(chain.nodes.size());
   if (chain.microseconds == 0) return;
-  std::vector<bool> wanted(graph.size());
-  for (const uint32_t p : chain.nodes) wanted[p] = true;
-  std::vector<std::pair<uint32_t, ChainNode>> longest;
-  const auto longer = [](const auto& a, const auto& b) {
-    return a.second.microseconds > b.second.microseconds;
-  };
-  uint32_t position = 0;
-  visit_nodes(file, content, [&](const RawNode& node, std::string_view) {
-    const uint32_t p = position++;
-    if (!wanted[p] || (longest.size() == kDescribed && node.duration <= longest.back().second.microseconds))
-      return;
-    longest.emplace_back(p, ChainNode{node.id, std::string(node.name), node.duration});
-    std::stable_sort(longest.begin(), longest.end(), longer);
-    if (longest.size() > kDescribed) longest.pop_back();
+  std::vector<size_t> longest(chain.nodes.size());  // places in the chain
+  std::iota(longest.begin(), longest.end(), size_t{0});
+  const auto last = longest.begin() + static_cast<std::ptrdiff_t>(std::min(kDescribed, longest.size()));
+  std::partial_sort(longest.begin(), last, longest.end(), [&](size_t a, size_t b) {
+    const uint64_t left = graph.duration(chain.nodes[a]), right = graph.duration(chain.nodes[b]);
+    return left != right ? left > right : a < b;
   });
-  for (const uint32_t p : chain.nodes) {
-    const auto it = std::find_if(longest.begin(), longest.end(), [&](const auto& l) { return l.first == p; });
-    if (it != longest.end()) out.chain.push_back(it->second);
+  std::sort(longest.begin(), last);
+  for (auto it = longest.begin(); it != last; ++it) {
+    const uint32_t p = chain.nodes[*it];
+    out.chain.push_back({graph.id(p),
+                         node_name(content.substr(places.begin[p], places.size[p]), out.header.binary),
+                         graph.duration(p)});
   }
 }
 
@@ -161,9 +168,12 @@ Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view cont
   Totals totals;
   TraceGraph graph;
   bool timed = false;
-  auto header = visit_nodes(file, content, [&](const RawNode& node, std::string_view) {
+  NodePlaces places;
+  auto header = visit_nodes(file, content, [&](const RawNode& node, std::string_view bytes) {
     totals.add(node);
     graph.add(node);
+    places.begin.push_back(static_cast<uint64_t>(bytes.data() - content.data()));
+    places.size.push_back(static_cast<uint32_t>(bytes.size()));
     if (node.start == 0 && node.duration == 0) return;
     const uint64_t end = node.start + std::min(node.duration, UINT64_MAX - node.start);
     out.begin = timed ? std::min(out.begin, node.start) : node.start;
@@ -183,7 +193,7 @@ Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view cont
   out.roots = graph.root_count();
   out.missing_dependencies = graph.missing_count();
   out.duplicate_ids = graph.duplicate_count();
-  describe_chain(content, file, graph, graph.longest_chain(), out);
+  describe_chain(content, places, graph, graph.longest_chain(), out);
   return out;
 }
 
