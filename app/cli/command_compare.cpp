@@ -8,6 +8,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/page_files.h"
+#include "app/cli/trace_compare.h"
 #include "base/atomic_write.h"
 #include "explore/comparison.h"
 #include "explore/study.h"
@@ -18,6 +19,7 @@ namespace shardscape {
 namespace {
 
 int run(const Arguments& arguments) {
+  if (names_traces(arguments)) return compare_trace_operands(arguments);
   if (!models_found()) return kFileError;
   std::vector<std::string> names, paths;
   std::vector<Design> designs;
@@ -82,19 +84,25 @@ Command compare_command() {
   std::vector<Flag> flags{json_flag(),
                           {"--csv", 0, FlagKind::Value, "FILE", "Write a table: a row per figure.", ""}};
   for (Flag& flag : page_flags()) flags.push_back(std::move(flag));
-  return {"compare",
-          "compare designs",
-          "A.json [B.json...] [--json] [--csv FILE] [--html FILE] [--pdf FILE]",
-          "Prints the settings that differ, then time, rates and memory of each design, with the difference "
-          "from the first design, absolute and in percent. Layouts of one workload are a tie if the 80 % "
-          "band of the ratio contains 1, other designs if their 80 % bands overlap. "
-          "Designs with equal names have their file names as "
-          "headings. In a single document, the pinned designs come first, then the design itself.",
-          {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json",
-           "shardscape-cli compare ours.shardscape.json theirs.shardscape.json --html comparison.html"},
-          std::move(flags),
-          kAnyNumber,
-          run};
+  return {
+      "compare",
+      "compare designs, bundles or traces",
+      "A [B...] [--json] [--csv FILE] [--html FILE] [--pdf FILE]",
+      "Prints the settings that differ, then time, rates and memory of each design, with the difference "
+      "from the first design, absolute and in percent. Layouts of one workload are a tie if the 80 % "
+      "band of the ratio contains 1, other designs if their 80 % bands overlap. "
+      "Designs with equal names have their file names as "
+      "headings. In a single document, the pinned designs come first, then the design itself. Where an "
+      "operand is "
+      "a bundle or a trace, two operands are compared as traces: kinds of nodes, communication by type, "
+      "group "
+      "and size, and the nodes that differ; a design is exported for this. Exit code 1: the traces differ.",
+      {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json",
+       "shardscape-cli compare ours.shardscape.json theirs.shardscape.json --html comparison.html",
+       "shardscape-cli compare out/llama8 out/stage"},
+      std::move(flags),
+      kAnyNumber,
+      run};
 }
 
 }  // namespace shardscape

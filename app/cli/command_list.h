@@ -18,6 +18,7 @@ Command graph_command();
 Command timeline_command();
 Command export_command();
 Command check_command();
+Command trace_command();
 Command simulate_command();
 Command audit_command();
 Command validate_command();

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/data_dir.h"
@@ -19,9 +21,29 @@ using nlohmann::json;
 
 constexpr int64_t kNoRank = -1, kNoNode = -1;
 
+// A configuration file: in the folder of the traces, or elsewhere.
+struct ConfigFile {
+  ConfigFile(const fs::path& folder, const fs::path& given, const char* usual)
+      : path(given.empty() ? folder / usual : given),
+        name(given.empty() ? usual : given.string()),
+        usual(given.empty()) {}
+  bool exists() const {
+    std::error_code error;
+    return fs::exists(path, error) || error;
+  }
+  fs::path path;
+  std::string name;  // in messages
+  bool usual;        // no other path is given
+};
+
 class ConfigReader {
  public:
-  ConfigReader(const fs::path& bundle, Findings& findings) : bundle_(bundle), findings_(findings) {}
+  ConfigReader(const BundlePaths& paths, Findings& findings)
+      : groups_(paths.folder, paths.groups, "comm_groups.json"),
+        system_(paths.folder, paths.system, "system.json"),
+        network_(paths.folder, paths.network, "network.yml"),
+        memory_(paths.folder, paths.memory, "memory.json"),
+        findings_(findings) {}
 
   BundleConfig read() {
     read_groups();
@@ -39,34 +61,51 @@ class ConfigReader {
     findings_.warning(code, kNoRank, kNoNode, message);
   }
 
-  std::optional<std::string> text(const char* name) {
-    auto read = read_text(bundle_ / name);
+  std::optional<std::string> text(const ConfigFile& file) {
+    std::error_code failed;
+    const fs::file_status status = fs::status(file.path, failed);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      error("CONFIG_FILE", file.name + ": this is no regular file");
+      return std::nullopt;
+    }
+    auto read = read_text(file.path);
     if (auto* problem = std::get_if<Problem>(&read)) {
-      error("CONFIG_FILE", std::string(name) + ": " + problem->what);
+      error("CONFIG_FILE", file.name + ": " + problem->what);
       return std::nullopt;
     }
     return std::get<std::string>(std::move(read));
   }
 
-  std::optional<json> object(const char* name) {
-    const auto content = text(name);
+  // Parses JSON with few levels: the parser needs memory of the stack for each level.
+  static json bounded(const std::string& content, const json::parser_callback_t& watch) {
+    constexpr int kDeepest = 100;
+    return json::parse(content, [&](int depth, json::parse_event_t event, json& value) {
+      if (depth > kDeepest) throw std::length_error("more than 100 levels");
+      return !watch || watch(depth, event, value);
+    });
+  }
+
+  std::optional<json> object(const ConfigFile& file) {
+    const auto content = text(file);
     if (!content) return std::nullopt;
     try {
-      json j = json::parse(*content);
+      json j = bounded(*content, {});
       if (j.is_object()) return j;
-      error("CONFIG_FILE", std::string(name) + ": the top level must be an object");
-    } catch (const json::parse_error& e) {
-      error("CONFIG_FILE", std::string(name) + " is not JSON: " + e.what());
+      error("CONFIG_FILE", file.name + ": the top level must be an object");
+    } catch (const json::exception& e) {
+      error("CONFIG_FILE", file.name + " is not JSON: " + e.what());
+    } catch (const std::length_error& e) {
+      error("CONFIG_FILE", file.name + ": " + e.what());
     }
     return std::nullopt;
   }
 
   void read_groups() {
-    const fs::path path = bundle_ / "comm_groups.json";
-    if (path.string().find("empty") != std::string::npos)
+    if (groups_.usual && !groups_.exists()) return;
+    if (groups_.path.string().find("empty") != std::string::npos)
       error("GROUP_PATH",
-            "the path " + path.string() + " contains \"empty\": the simulator then reads no groups");
-    const auto content = text("comm_groups.json");
+            "the path " + groups_.path.string() + " contains \"empty\": the simulator then reads no groups");
+    const auto content = text(groups_);
     if (!content) return;
     std::set<std::string> keys;
     bool repeated = false;
@@ -75,12 +114,17 @@ class ConfigReader {
         repeated |= !keys.insert(value.get<std::string>()).second;
       return true;
     };
-    const json j = json::parse(*content, watch, false);
+    json j;
+    try {
+      j = bounded(*content, watch);
+    } catch (const std::exception&) {
+      j = nullptr;
+    }
     if (!j.is_object()) {
-      error("GROUP_FILE", "comm_groups.json must be one JSON object {\"1\": [0, 1], ...}");
+      error("GROUP_FILE", groups_.name + " must be one JSON object {\"1\": [0, 1], ...}");
       return;
     }
-    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last value applies");
+    if (repeated) error("GROUP_KEY", groups_.name + " has a key twice; the last value applies");
     for (const auto& [key, members] : j.items()) read_group(key, members);
   }
 
@@ -145,28 +189,28 @@ class ConfigReader {
   }
 
   void read_network() {
-    const auto content = text("network.yml");
+    const auto content = text(network_);
     if (!content) return;
     auto lists = yaml_lists(*content);
     for (const char* key : {"topology", "npus_count", "bandwidth", "latency"})
-      if (lists[key].empty()) error("NETWORK_KEY", std::string("network.yml lacks the list ") + key);
+      if (lists[key].empty()) error("NETWORK_KEY", network_.name + " lacks the list " + key);
     dimensions_ = lists["npus_count"].size();
     for (const auto& [key, list] : lists)
       if (!list.empty() && list.size() != dimensions_)
-        error("NETWORK_LISTS", "network.yml: " + key + " has " + std::to_string(list.size()) +
+        error("NETWORK_LISTS", network_.name + ": " + key + " has " + std::to_string(list.size()) +
                                    " entries, npus_count " + std::to_string(dimensions_) +
                                    "; both lists must have the same length");
     for (const std::string& t : lists["topology"])
       if (t != "Ring" && t != "FullyConnected" && t != "Switch")
-        error("TOPOLOGY", "network.yml: topology " + t + " is not Ring, FullyConnected or Switch");
+        error("TOPOLOGY", network_.name + ": topology " + t + " is not Ring, FullyConnected or Switch");
     int64_t ranks = dimensions_ == 0 ? 0 : 1;
     for (const std::string& entry : lists["npus_count"]) {
       int64_t n = 0;
       const auto [end, status] = std::from_chars(entry.data(), entry.data() + entry.size(), n);
       if (status != std::errc() || end != entry.data() + entry.size() || n < 2 || n > (int64_t{1} << 31)) {
-        error("NPUS_COUNT", "network.yml: npus_count " + entry + " must be an integer greater than 1" +
+        error("NPUS_COUNT", network_.name + ": npus_count " + entry + " must be an integer greater than 1" +
                                 (entry == "1" ? ": the simulator needs at least 2 ranks" : ""));
-        if (n < 1) n = 0;
+        n = n == 1 ? 1 : 0;
       }
       ranks = ranks > (int64_t{1} << 31) ? ranks : ranks * n;
       npus_.push_back(n);
@@ -190,20 +234,20 @@ class ConfigReader {
     double value = 0;
     const auto [end, status] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
     const bool number = status == std::errc() && end == entry.data() + entry.size();
-    if (!number || value < 0 || (key == "bandwidth" && value == 0))
-      error("NETWORK_NUMBER", "network.yml: " + key + " " + entry + " must be a " +
+    if (!number || !std::isfinite(value) || value < 0 || (key == "bandwidth" && value == 0))
+      error("NETWORK_NUMBER", network_.name + ": " + key + " " + entry + " must be a " +
                                   (key == "bandwidth" ? "positive number" : "number of at least 0"));
-    return number ? value : 0;
+    return number && std::isfinite(value) ? value : 0;
   }
 
   double number(const json& j, const char* key, bool required, double otherwise) {
     const auto it = j.find(key);
     if (it == j.end()) {
-      if (required) error("SYSTEM_KEY", std::string("system.json lacks ") + key);
+      if (required) error("SYSTEM_KEY", system_.name + " lacks " + key);
       return otherwise;
     }
     if (it->is_number()) return it->get<double>();
-    error("SYSTEM_KEY", std::string("system.json: ") + key + " must be a number");
+    error("SYSTEM_KEY", system_.name + ": " + key + " must be a number");
     return otherwise;
   }
 
@@ -212,14 +256,14 @@ class ConfigReader {
     if (it == j.end() || (it->is_string() && allowed.contains(it->get<std::string>()))) return;
     std::string list;
     for (const std::string& a : allowed) list += (list.empty() ? "" : ", ") + a;
-    error("SYSTEM_KEY", std::string("system.json: ") + key + " must be one of " + list);
+    error("SYSTEM_KEY", system_.name + ": " + key + " must be one of " + list);
   }
 
   void read_system() {
-    const auto j = object("system.json");
+    const auto j = object(system_);
     if (!j) return;
     const double splits = number(*j, "preferred-dataset-splits", true, 1);
-    if (splits < 1) error("SYSTEM_KEY", "system.json: preferred-dataset-splits must be at least 1");
+    if (splits < 1) error("SYSTEM_KEY", system_.name + ": preferred-dataset-splits must be at least 1");
     config_.dataset_splits = splits < 1 ? 1 : static_cast<int64_t>(std::min(splits, 1e15));
     config_.endpoint_delay = number(*j, "endpoint-delay", false, config_.endpoint_delay);
     config_.roofline = number(*j, "roofline-enabled", false, 0) != 0;
@@ -227,7 +271,7 @@ class ConfigReader {
     config_.memory_bytes_per_second = number(*j, "local-mem-bw", config_.roofline, 0) * 1e9;
     if (config_.roofline && j->contains("peak-perf") && j->contains("local-mem-bw") &&
         (config_.peak_flops <= 0 || config_.memory_bytes_per_second <= 0))
-      error("SYSTEM_KEY", "system.json: peak-perf and local-mem-bw must be positive for the roofline");
+      error("SYSTEM_KEY", system_.name + ": peak-perf and local-mem-bw must be positive for the roofline");
     config_.track_local_mem = number(*j, "track-local-mem", false, 0) != 0;
     config_.active_chunks = static_cast<int64_t>(
         std::clamp(number(*j, "active-chunks-per-dimension", false, 1), 1.0, 1e9));
@@ -263,21 +307,21 @@ class ConfigReader {
     const auto it = j.find(key);
     if (it == j.end() || !it->is_array()) {
       error("IMPLEMENTATION_LIST",
-            "system.json: " + key + " must be a list with one entry per network dimension");
+            system_.name + ": " + key + " must be a list with one entry per network dimension");
       return;
     }
     if (dimensions_ != 0 && it->size() != dimensions_)
-      error("IMPLEMENTATION_LIST", "system.json: " + key + " has " + std::to_string(it->size()) +
+      error("IMPLEMENTATION_LIST", system_.name + ": " + key + " has " + std::to_string(it->size()) +
                                        " entries for " + std::to_string(dimensions_) + " network dimensions");
     for (size_t d = 0; d < it->size(); ++d) {
       const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
       names.push_back(name);
-      if (!is_known(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is unknown");
+      if (!is_known(name)) error("IMPLEMENTATION", system_.name + ": " + key + ": " + name + " is unknown");
       if (name == "doubleBinaryTree" && (key != "all-reduce-implementation" || !config_.groups.empty()))
         error("IMPLEMENTATION",
-              "system.json: " + key + ": doubleBinaryTree works for all-reduce on the world only");
+              system_.name + ": " + key + ": doubleBinaryTree works for all-reduce on the world only");
       if (name == "halvingDoubling" && d < npus_.size() && (npus_[d] & (npus_[d] - 1)) != 0)
-        error("IMPLEMENTATION", "system.json: " + key +
+        error("IMPLEMENTATION", system_.name + ": " + key +
                                     ": halvingDoubling needs powers of two, but dimension " +
                                     std::to_string(d) + " has " + std::to_string(npus_[d]) + " ranks");
     }
@@ -291,21 +335,23 @@ class ConfigReader {
   void read_memory() {
     static const std::set<std::string> known{"NO_MEMORY_EXPANSION", "PER_NPU_MEMORY_EXPANSION",
                                              "PER_NODE_MEMORY_EXPANSION", "MEMORY_POOL"};
-    const auto j = object("memory.json");
+    if (memory_.usual && !memory_.exists())
+      return warning("CONFIG_FILE", "memory.json is missing: the check assumes NO_MEMORY_EXPANSION");
+    const auto j = object(memory_);
     if (!j) return;
     const auto it = j->find("memory-type");
     const std::string type = it != j->end() && it->is_string() ? it->get<std::string>() : "";
     if (!known.contains(type))
-      error("MEMORY_TYPE",
-            "memory.json: memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, "
-            "PER_NODE_MEMORY_EXPANSION, MEMORY_POOL");
+      error("MEMORY_TYPE", memory_.name +
+                               ": memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, "
+                               "PER_NODE_MEMORY_EXPANSION, MEMORY_POOL");
     config_.memory_expansion = type != "NO_MEMORY_EXPANSION";
     config_.own_memory = type == "PER_NPU_MEMORY_EXPANSION";
     config_.memory_latency = positive(*j, "remote-mem-latency");
     config_.memory_gbps = positive(*j, "remote-mem-bw");
   }
 
-  const fs::path& bundle_;
+  ConfigFile groups_, system_, network_, memory_;
   Findings& findings_;
   BundleConfig config_;
   size_t dimensions_ = 0;
@@ -336,8 +382,8 @@ bool BundleConfig::is_member(int64_t group, int64_t rank) const {
   return it != groups.end() && std::binary_search(it->second.begin(), it->second.end(), rank);
 }
 
-BundleConfig read_bundle_config(const fs::path& bundle, Findings& findings) {
-  return ConfigReader(bundle, findings).read();
+BundleConfig read_bundle_config(const BundlePaths& paths, Findings& findings) {
+  return ConfigReader(paths, findings).read();
 }
 
 void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings) {

@@ -47,8 +47,18 @@ struct BundleConfig {
   bool is_member(int64_t group, int64_t rank) const;
 };
 
-// Reads the configuration files. Findings report every defect; values that can be read are set.
-BundleConfig read_bundle_config(const std::filesystem::path& bundle, Findings& findings);
+// The files of a simulation. Paths that are empty stand for the file of that name in the folder.
+struct BundlePaths {
+  std::filesystem::path folder;   // of the traces
+  std::filesystem::path groups;   // comm_groups.json
+  std::filesystem::path system;   // system.json
+  std::filesystem::path network;  // network.yml
+  std::filesystem::path memory;   // memory.json
+};
+
+// Reads the configuration files. Findings report every defect; values that can be read are set. A folder
+// without comm_groups.json has no groups; without memory.json, it has no remote memory.
+BundleConfig read_bundle_config(const BundlePaths& paths, Findings& findings);
 // Checks that need the number of ranks and the number of traces.
 void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings);
 

@@ -6,7 +6,10 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+
+#include "astra_sim/nanoseconds.h"
 
 namespace shardscape {
 namespace {
@@ -45,17 +48,19 @@ struct KeyHash {
 class Simulator {
  public:
   Simulator(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
-            Findings& findings)
+            Findings& findings, const std::stop_token& stop, const SpanVisit& visit)
       : traces_(traces),
         config_(config),
         network_(network),
         findings_(findings),
+        stop_(stop),
+        visit_(visit),
         ranks_(traces.ranks.size()) {}
 
-  BundleSimulation run(const std::stop_token& stop) {
+  BundleSimulation run() {
     for (size_t r = 0; r < ranks_.size(); ++r) start(static_cast<int64_t>(r));
     for (size_t steps = 0;; ++steps) {
-      if (steps % 1024 == 0 && stop.stop_requested()) return {};
+      if (steps % 1024 == 0 && stop_.stop_requested()) return {};
       if (due_now_.empty()) {
         if (later_.empty()) break;
         now_ = later_.top().time;
@@ -82,6 +87,7 @@ class Simulator {
     Ready ready, computations;
     uint32_t running = kNoNodeRunning;  // the node that blocks communication
     uint32_t computing = kNoNodeRunning;
+    int64_t running_since = 0, computing_since = 0;
     size_t done = 0;
     SimulatedRank result;
   };
@@ -154,6 +160,7 @@ class Simulator {
       state(rank).ready.push({n.id, comm});
       return;
     }
+    if (visit_) receiving_since_[key_of(rank, comm)] = now_;
     Message& message = messages_[{peer(rank, n), rank, n.size, n.tag}];
     if (message.arrived == 0) {
       message.receivers.push_back({rank, comm});
@@ -168,6 +175,7 @@ class Simulator {
     Rank& s = state(rank);
     ++s.done;
     s.result.end = now_;
+    if (visit_ && network_) report(rank, comm);
     if (s.running == comm) s.running = kNoNodeRunning;
     if (s.computing == comm) s.computing = kNoNodeRunning;
     const CommNode& c = a.comm[comm];
@@ -179,25 +187,44 @@ class Simulator {
     if (const ShapeNode& n = node(rank, comm); !c.join && n.type == NodeType::Send) deliver(rank, n);
   }
 
+  static uint64_t key_of(int64_t rank, uint32_t comm) { return static_cast<uint64_t>(rank) << 32 | comm; }
+
+  void report(int64_t rank, uint32_t comm) {
+    const Rank& s = state(rank);
+    const ShapeNode& n = node(rank, comm);
+    int64_t begin = now_;
+    if (s.running == comm) {
+      begin = s.running_since;
+    } else if (s.computing == comm) {
+      begin = s.computing_since;
+    } else if (const auto it = receiving_since_.find(key_of(rank, comm)); it != receiving_since_.end()) {
+      begin = it->second;
+      receiving_since_.erase(it);
+    }
+    visit_({rank, n.id, n.type, begin, now_});
+  }
+
   void issue(int64_t rank) {
     Rank& s = state(rank);
     if (s.computing == kNoNodeRunning && !s.computations.empty()) {
       s.computing = s.computations.top().second;
       s.computations.pop();
+      s.computing_since = now_;
       const int64_t ns = node(rank, s.computing).nanoseconds;
-      s.result.compute += ns;
-      finish_at(now_ + ns, {rank, s.computing});
+      s.result.compute = add_ns(s.result.compute, std::min(ns, kForever));
+      finish_at(add_ns(now_, std::min(ns, kForever)), {rank, s.computing});
     }
     if (s.running != kNoNodeRunning || s.ready.empty()) return;
     const uint32_t comm = s.running = s.ready.top().second;
     s.ready.pop();
+    s.running_since = now_;
     const ShapeNode& n = node(rank, comm);
     if (n.type == NodeType::Send)
-      finish_at(now_ + (network_ ? network_->message(rank, peer(rank, n), n.size) : 0), {rank, comm});
+      finish_at(add_ns(now_, network_ ? network_->message(rank, peer(rank, n), n.size) : 0), {rank, comm});
     else if (n.type == NodeType::Coll && n.collective != CollectiveType::Broadcast)
       meet(rank, comm, n);
     else
-      finish_at(now_ + (network_ ? n.nanoseconds : 0), {rank, comm});
+      finish_at(add_ns(now_, network_ ? std::min(n.nanoseconds, kForever) : 0), {rank, comm});
   }
 
   // A send ends when its packet arrives, also if no receive waits for the packet. A waiting receive ends
@@ -219,6 +246,8 @@ class Simulator {
     here.members.push_back({rank, comm});
     here.begin.push_back(now_);
     if (here.members.size() < group_size(key.group)) return;
+    // The simulator loops for ever.
+    if (n.collective == CollectiveType::AllGather && n.size < config_.dataset_splits) return;
     for (const Waiting& w : here.members) {
       const ShapeNode& other = node(w.rank, w.comm);
       // mismatched collectives never complete
@@ -245,7 +274,7 @@ class Simulator {
           static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), w.rank) - ranks.begin()));
     std::vector<int64_t> at(ranks.size()), end;
     for (size_t i = 0; i < place.size(); ++i) at[place[i]] = met.begin[i];
-    network_->collective(n.collective.value(), n.size, ranks, at);
+    network_->collective(n.collective.value(), n.size, ranks, at, stop_);
     for (const size_t p : place) end.push_back(at[p]);
     return end;
   }
@@ -298,27 +327,33 @@ class Simulator {
     const uint32_t number = s.issued[n.slot];
     std::string missing;
     int64_t count = 0;
+    std::unordered_set<int64_t> present;
+    for (const Waiting& w : meetings_[{id, number - 1}].members) present.insert(w.rank);
     const auto look = [&](int64_t member) {
-      const auto& here = meetings_[{id, number - 1}].members;
-      if (std::any_of(here.begin(), here.end(), [&](const Waiting& w) { return w.rank == member; })) return;
+      if (present.contains(member)) return;
       if (++count <= 8) missing += (missing.empty() ? "" : ", ") + std::to_string(member);
     };
     if (id == 0)
       for (size_t r = 0; r < ranks_.size(); ++r) look(static_cast<int64_t>(r));
     else
       for (const int64_t member : config_.groups.at(id)) look(member);
-    findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
-                    "waits forever in collective " + std::to_string(number) + " of " +
-                        (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
-                        collective_text(n) + "): " +
-                        (count == 0 ? "its members have different types or sizes"
-                                    : "missing rank " + missing + (count > 8 ? " and others" : "")));
+    findings_.error(
+        "WAITS", rank, static_cast<int64_t>(n.id),
+        "waits forever in collective " + std::to_string(number) + " of " +
+            (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" + collective_text(n) +
+            "): " +
+            (count == 0 ? (n.size < config_.dataset_splits ? "it is smaller than preferred-dataset-splits"
+                                                           : "its members have different types or sizes")
+                        : "missing rank " + missing + (count > 8 ? " and others" : "")));
   }
 
   const BundleTraces& traces_;
   const BundleConfig& config_;
   const SimNetwork* network_;
   Findings& findings_;
+  const std::stop_token& stop_;
+  const SpanVisit& visit_;
+  std::unordered_map<uint64_t, int64_t> receiving_since_;  // by rank and node; only for visit_
   std::vector<Rank> ranks_;
   std::vector<int64_t> world_;
   int64_t now_ = 0;
@@ -332,8 +367,9 @@ class Simulator {
 }  // namespace
 
 BundleSimulation simulate_traces(const BundleTraces& traces, const BundleConfig& config,
-                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop) {
-  return Simulator(traces, config, network, findings).run(stop);
+                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop,
+                                 const SpanVisit& visit) {
+  return Simulator(traces, config, network, findings, stop, visit).run();
 }
 
 }  // namespace shardscape

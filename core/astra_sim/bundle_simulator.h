@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -24,9 +25,19 @@ struct BundleSimulation {
   std::vector<SimulatedRank> ranks;
 };
 
+// A node that ran. A receive begins when its dependencies are done.
+struct SimulatedSpan {
+  int64_t rank = 0;
+  uint64_t node = 0;  // id
+  chakra::NodeType type = chakra::NodeType::Invalid;
+  int64_t begin = 0, end = 0;  // ns
+};
+using SpanVisit = std::function<void(const SimulatedSpan&)>;
+
 // network: null simulates without times, and the analyses may be folded. With a network, the analyses must
-// contain every node.
+// contain every node. visit: called for each node of a simulation with times, in the order of their ends.
 BundleSimulation simulate_traces(const BundleTraces& traces, const BundleConfig& config,
-                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop);
+                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop,
+                                 const SpanVisit& visit = {});
 
 }  // namespace shardscape

@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <optional>
+#include <string>
+
+#include "astra_sim/nanoseconds.h"
 
 namespace shardscape {
 namespace {
 
 using chakra::CollectiveType;
 
-constexpr int64_t kHandlingInGroup = 10;  // ns
+constexpr int64_t kHandlingInGroup = 10;   // ns
+constexpr int64_t kMostStreams = 1 << 16;  // of a collective
+
+bool is_power_of_two(int64_t n) { return std::has_single_bit(static_cast<uint64_t>(n)); }
 
 // Bytes of a stream that a rank holds after a phase over n ranks.
 int64_t bytes_after(CollectiveType type, int64_t bytes, int64_t n) {
-  return type == CollectiveType::AllGather       ? bytes * n
+  constexpr int64_t kMost = int64_t{1} << 60;
+  return type == CollectiveType::AllGather       ? (bytes > kMost / n ? kMost : bytes * n)
          : type == CollectiveType::ReduceScatter ? bytes / n
                                                  : bytes;
 }
@@ -41,9 +47,13 @@ Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
     return Problem{ProblemCode::NotSimulated, "memory.json",
                    "ranks share their remote memory, which is not simulated", "PER_NPU_MEMORY_EXPANSION"};
   const bool several = config.dimensions.size() > 1;
-  if (config.dataset_splits > 1 && (config.active_chunks > 1 || (several && config.level_by_level)))
+  if (config.dataset_splits > 1 && several && (config.active_chunks > 1 || config.level_by_level))
     return not_simulated("streams of one collective that overtake each other are not simulated",
-                         "preferred-dataset-splits 1, or active-chunks-per-dimension 1 and baseline");
+                         "preferred-dataset-splits 1, active-chunks-per-dimension 1 and baseline, or a "
+                         "network of one dimension");
+  if (config.dataset_splits > kMostStreams)
+    return not_simulated("preferred-dataset-splits is " + std::to_string(config.dataset_splits),
+                         "at most " + std::to_string(kMostStreams));
   SimNetwork out(config);
   for (size_t c = 0; c < out.implementations_.size(); ++c) {
     for (const std::string& name : config.implementations[c]) {
@@ -68,7 +78,27 @@ Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
       return not_simulated("the lists of implementations and the dimensions of network.yml differ in length",
                            "one entry per dimension");
   }
+  if (const auto uneven = out.uneven_halving())
+    return not_simulated("halvingDoubling needs powers of two, but " + *uneven, "ring or direct");
   return out;
+}
+
+std::optional<std::string> SimNetwork::uneven_halving() const {
+  const auto ranks_text = [](int64_t n) { return " has " + std::to_string(n) + " ranks"; };
+  for (const std::vector<Implementation>& by : implementations_) {
+    for (size_t d = 0; d < by.size(); ++d) {
+      if (by[d].algorithm != Algorithm::HalvingDoubling) continue;
+      if (!is_power_of_two(config_.ranks)) return "the job" + ranks_text(config_.ranks);
+      if (!by[d].whole && !is_power_of_two(config_.dimensions[d].ranks))
+        return "dimension " + std::to_string(d) + ranks_text(config_.dimensions[d].ranks);
+    }
+    // Groups smaller than the job use the only entry of the list, otherwise a ring.
+    if (by.size() != 1 || by.front().algorithm != Algorithm::HalvingDoubling) continue;
+    for (const auto& [id, members] : config_.groups)
+      if (const auto n = static_cast<int64_t>(members.size()); !is_power_of_two(n))
+        return "group " + std::to_string(id) + ranks_text(n);
+  }
+  return std::nullopt;
 }
 
 int64_t SimNetwork::message(int64_t from, int64_t to, int64_t bytes) const {
@@ -82,8 +112,7 @@ int64_t SimNetwork::message(int64_t from, int64_t to, int64_t bytes) const {
     if (d.topology == "Switch") hops = 2;
     if (d.topology == "Ring") hops = std::min((b - a + d.ranks) % d.ranks, (a - b + d.ranks) % d.ranks);
     const double bytes_per_ns = d.gigabytes * kBytesPerGigabyte / kNsPerSecond;
-    return static_cast<int64_t>(static_cast<double>(hops) * d.latency +
-                                static_cast<double>(bytes) / bytes_per_ns);
+    return whole_ns(static_cast<double>(hops) * d.latency + static_cast<double>(bytes) / bytes_per_ns);
   }
   return 0;
 }
@@ -91,12 +120,12 @@ int64_t SimNetwork::message(int64_t from, int64_t to, int64_t bytes) const {
 int64_t SimNetwork::reduction(int64_t bytes) const {
   constexpr int64_t kPasses = 3;  // two reads and a write
   constexpr double kNsPerSecond = 1e9;
-  return kPasses *
-         static_cast<int64_t>(static_cast<double>(bytes) / config_.memory_bytes_per_second * kNsPerSecond);
+  const int64_t pass = whole_ns(static_cast<double>(bytes) / config_.memory_bytes_per_second * kNsPerSecond);
+  return std::min(kPasses * pass, kForever);
 }
 
 int64_t SimNetwork::handling(const Party& party) const {
-  return party.part ? kHandlingInGroup : static_cast<int64_t>(config_.endpoint_delay);
+  return party.part ? kHandlingInGroup : whole_ns(config_.endpoint_delay);
 }
 
 std::vector<SimNetwork::Phase> SimNetwork::phases(CollectiveType type, int64_t bytes, bool whole_job) const {
@@ -144,7 +173,7 @@ std::vector<SimNetwork::Party> SimNetwork::parties(const Phase& phase, const std
 }
 
 void SimNetwork::collective(CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,
-                            std::vector<int64_t>& times) const {
+                            std::vector<int64_t>& times, const std::stop_token& stop) const {
   const auto world = config_.ranks;
   const bool whole_job = static_cast<int64_t>(members.size()) == world;
   int64_t chunk = bytes / config_.dataset_splits;
@@ -154,24 +183,31 @@ void SimNetwork::collective(CollectiveType type, int64_t bytes, const std::vecto
     bytes = world * config_.dataset_splits;
   }
   const std::vector<Phase> steps = phases(type, chunk, whole_job);
-  // By phase: the time at which each member has finished the previous stream.
-  std::vector<std::vector<int64_t>> before(steps.size(), times);
+  if (chunk == 0) return;  // an all-gather below preferred-dataset-splits, which the checker reports
+  const int64_t streams = bytes / chunk + (bytes % chunk != 0);
+  // By phase, the last streams in a circle: the time at which each member has finished the stream. A stream
+  // starts when the stream before these has ended.
+  const auto active = static_cast<size_t>(std::min(config_.active_chunks, streams));
+  std::vector<std::vector<std::vector<int64_t>>> before(steps.size(),
+                                                        std::vector<std::vector<int64_t>>(active, times));
   const std::vector<int64_t> begin = times;
-  for (int64_t sent = 0; sent < bytes; sent += chunk) {
+  for (int64_t k = 0; k < streams && !stop.stop_requested(); ++k) {
     times = begin;
     for (size_t s = 0; s < steps.size(); ++s) {
-      for (size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], before[s][i]);
-      for (const Party& party : parties(steps[s], members, whole_job)) run(steps[s], party, times);
-      before[s] = times;
+      std::vector<int64_t>& slot = before[s][static_cast<size_t>(k) % active];
+      for (size_t i = 0; i < times.size(); ++i) times[i] = std::max(times[i], slot[i]);
+      for (const Party& party : parties(steps[s], members, whole_job)) run(steps[s], party, times, stop);
+      slot = times;
     }
   }
 }
 
-void SimNetwork::run(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
+void SimNetwork::run(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+                     const std::stop_token& stop) const {
   std::vector<int64_t> of;
   for (const size_t place : party.places) of.push_back(times[place]);
   const bool at_once = phase.by.algorithm == Algorithm::Direct && phase.by.window == 0 && of.size() > 2;
-  at_once ? all_at_once(phase, party, of) : in_sequence(phase, party, of);
+  at_once ? all_at_once(phase, party, of) : in_sequence(phase, party, of, stop);
   for (size_t i = 0; i < of.size(); ++i) times[party.places[i]] = of[i];
 }
 
@@ -193,7 +229,8 @@ bool SimNetwork::reduces(const Phase& phase, const Party& party, int64_t message
 }
 
 // Every rank waits for a message before it sends the next one.
-void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
+void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+                             const std::stop_token& stop) const {
   const auto n = static_cast<int64_t>(party.ranks.size());
   const bool all_reduce = phase.type == CollectiveType::AllReduce,
              gather = phase.type == CollectiveType::AllGather;
@@ -210,7 +247,7 @@ void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector
     if (gather) away = n / 2;
   }
   const int64_t handled = handling(party);
-  for (int64_t& t : times) t += handled;
+  for (int64_t& t : times) t = add_ns(t, handled);
   std::vector<int64_t> hop(times.size()), next(times.size());
   const auto measure = [&] {
     for (int64_t i = 0; i < n; ++i) {
@@ -220,15 +257,16 @@ void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector
     }
   };
   measure();
-  for (int64_t m = 1; m <= messages; ++m) {
+  for (int64_t m = 1; m <= messages && !stop.stop_requested(); ++m) {
     for (int64_t i = 0; i < n; ++i) {
       const int64_t from = halving ? i ^ away : (i - away % n + n) % n;
-      next[static_cast<size_t>(i)] = std::max(times[static_cast<size_t>(i)],
-                                              times[static_cast<size_t>(from)] + hop[static_cast<size_t>(i)]);
+      next[static_cast<size_t>(i)] = std::max(
+          times[static_cast<size_t>(i)],
+          add_ns(times[static_cast<size_t>(from)], hop[static_cast<size_t>(i)]));
     }
     if (halving) {
       doubles ? away /= 2 : away *= 2;
-      doubles ? bytes *= 2 : bytes /= 2;
+      bytes = doubles ? std::min(bytes, int64_t{1} << 60) * 2 : bytes / 2;
       if (away == n && all_reduce) {
         doubles = true;
         away /= 2;
@@ -239,8 +277,9 @@ void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector
       if (++away == n) away = 1;
       measure();
     }
-    const int64_t after = handled + (reduces(phase, party, m) ? reduction(bytes) : 0);
-    for (int64_t i = 0; i < n; ++i) times[static_cast<size_t>(i)] = next[static_cast<size_t>(i)] + after;
+    const int64_t after = add_ns(handled, reduces(phase, party, m) ? reduction(bytes) : 0);
+    for (int64_t i = 0; i < n; ++i)
+      times[static_cast<size_t>(i)] = add_ns(next[static_cast<size_t>(i)], after);
   }
 }
 
@@ -254,8 +293,10 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
   // The sender of the m-th message that rank i receives.
   const auto from = [&](size_t i, size_t m) { return (i + n - 1 - m) % n; };
   const auto hop = [&](size_t a, size_t b) { return message(party.ranks[a], party.ranks[b], bytes); };
-  const auto after = [&](int64_t m) { return handled + (reduces(phase, party, m) ? reduction(bytes) : 0); };
-  for (int64_t& t : times) t += handled;
+  const auto after = [&](int64_t m) {
+    return add_ns(handled, reduces(phase, party, m) ? reduction(bytes) : 0);
+  };
+  for (int64_t& t : times) t = add_ns(t, handled);
   // By rank: the time at which its m-th message leaves.
   std::vector<std::vector<int64_t>> sent(n);
   for (size_t i = 0; i < n; ++i) sent[i].assign(n - 1, times[i]);
@@ -263,7 +304,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
     std::vector<int64_t> arrived;
     for (size_t m = 0; m + 1 < n; ++m) {
       const size_t sender = from(i, m);
-      arrived.push_back(std::max(sent[i][m], sent[sender][m] + hop(sender, i)));
+      arrived.push_back(std::max(sent[i][m], add_ns(sent[sender][m], hop(sender, i))));
     }
     std::sort(arrived.begin(), arrived.end());
     return arrived;
@@ -274,7 +315,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
     for (size_t i = 0; i < n; ++i) {
       std::vector<int64_t> ready = exchange(i);
       const int64_t all = ready.back();
-      for (size_t m = 0; m + 1 < n; ++m) ready[m] += after(static_cast<int64_t>(m) + 1);
+      for (size_t m = 0; m + 1 < n; ++m) ready[m] = add_ns(ready[m], after(static_cast<int64_t>(m) + 1));
       // The first message that is handled after all messages have arrived releases the earlier messages.
       const int64_t begin = *std::find_if(ready.begin(), ready.end(), [&](int64_t t) { return t >= all; });
       for (int64_t& t : ready) t = std::max(t, begin);
@@ -287,7 +328,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
     const std::vector<int64_t> arrived = exchange(i);
     times[i] = 0;
     for (size_t m = 0; m + 1 < n; ++m)
-      times[i] = std::max(times[i], arrived[m] + after(message_number + static_cast<int64_t>(m)));
+      times[i] = std::max(times[i], add_ns(arrived[m], after(message_number + static_cast<int64_t>(m))));
   }
 }
 

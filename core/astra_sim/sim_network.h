@@ -4,9 +4,12 @@
 // A message of S bytes takes hops · latency + S / bandwidth of the first dimension along which its ends
 // differ, in whole nanoseconds. A switch takes 2 hops, a full connection 1, a ring the shorter way round.
 //
-// A collective of n ranks is cut into preferred-dataset-splits streams, one after another. A stream passes
-// the dimensions as phases: all-gathers from the last dimension to the first, all-reduces level by level
-// under localBWAware. A group smaller than the job is one phase, a ring if there are several dimensions.
+// A collective of n ranks is cut into preferred-dataset-splits streams. In a dimension, as many streams run
+// at a time as active-chunks-per-dimension; the next one starts when the first of these ends. Streams of a
+// collective have the same size, so that they end in the order in which they start, if the collective has one
+// phase. A stream passes the dimensions as phases: all-gathers from the last dimension to the first,
+// all-reduces level by level under localBWAware. A group smaller than the job is one phase, a ring if there
+// are several dimensions.
 //
 // In a phase a rank waits D, then sends its first message. For each received message it waits D again, and
 // for a reduction also three passes of the message over its memory; then it sends the next message. D is
@@ -21,6 +24,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,9 +42,9 @@ class SimNetwork {
   static Result<SimNetwork> make(const BundleConfig& config);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
   // type: with an implementation_index. members: ranks of the group, in its order. times: ns per member; in:
-  // start, out: end of the collective.
+  // start, out: end of the collective; incomplete if stopped.
   void collective(chakra::CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,
-                  std::vector<int64_t>& times) const;
+                  std::vector<int64_t>& times, const std::stop_token& stop = {}) const;
 
  private:
   enum class Algorithm : uint8_t { Ring, Direct, HalvingDoubling };
@@ -65,12 +71,16 @@ class SimNetwork {
   explicit SimNetwork(const BundleConfig& config) : config_(config) {}
   std::vector<Phase> phases(chakra::CollectiveType type, int64_t bytes, bool whole_job) const;
   std::vector<Party> parties(const Phase& phase, const std::vector<int64_t>& members, bool whole_job) const;
-  void run(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
-  void in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
+  void run(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+           const std::stop_token& stop) const;
+  void in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+                   const std::stop_token& stop) const;
   void all_at_once(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
   bool reduces(const Phase& phase, const Party& party, int64_t message) const;
   int64_t reduction(int64_t bytes) const;
   int64_t handling(const Party& party) const;
+  // The first set of ranks with halving and doubling that is no power of two.
+  std::optional<std::string> uneven_halving() const;
 
   const BundleConfig& config_;
   std::array<std::vector<Implementation>, kImplementationCount> implementations_;

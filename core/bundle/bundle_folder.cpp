@@ -71,7 +71,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   const bool empty = fs::is_empty(target, error);
   if (error) return not_writable(target, error.message());
   if (empty) return std::nullopt;
-  if (replace && read_manifest(target)) return check_foreign_files(target);
+  if (replace && read_manifest(target, 0)) return check_foreign_files(target);
   return problem(ProblemCode::FolderNotEmpty, target,
                  replace ? "the folder is not empty and contains no bundle that Shardscape wrote"
                          : "the folder is not empty",

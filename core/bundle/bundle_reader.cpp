@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <unordered_map>
 
+#include "bundle/file_limits.h"
 #include "bundle/node_rules.h"
+#include "bundle/trace_name.h"
 #include "chakra/digest.h"
 #include "model/parallel_loop.h"
 
@@ -29,25 +30,14 @@ struct TraceFiles {
   int64_t extra = 0;            // ranks beyond those of the network
 };
 
-// "trace.12.et" -> "trace", 12
-bool split_name(const std::string& file, std::string& name, int64_t& rank) {
-  if (!file.ends_with(".et")) return false;
-  const std::string stem = file.substr(0, file.size() - 3);
-  const size_t dot = stem.rfind('.');
-  if (dot == std::string::npos || dot + 1 == stem.size() || (stem[dot + 1] == '0' && dot + 2 != stem.size()))
-    return false;
-  const auto [end, status] = std::from_chars(stem.data() + dot + 1, stem.data() + stem.size(), rank);
-  name = stem.substr(0, dot);
-  return status == std::errc() && end == stem.data() + stem.size() && rank >= 0 && rank < (int64_t{1} << 31);
-}
-
 // Reads the whole file. Returns 0 or an errno.
 int read_file(const fs::path& path, std::string& bytes) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return errno;
   struct stat info {};
   int error = ::fstat(file, &info) == 0 ? 0 : errno;
   if (error == 0 && !S_ISREG(info.st_mode)) error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+  if (error == 0 && !fits_in_memory(static_cast<uint64_t>(info.st_size))) error = EFBIG;
   if (error == 0) bytes.resize(static_cast<size_t>(info.st_size));
   size_t at = 0;
   while (error == 0 && at < bytes.size()) {
@@ -65,9 +55,14 @@ int read_file(const fs::path& path, std::string& bytes) {
 
 class BundleReader {
  public:
-  BundleReader(const fs::path& bundle, bool folded, Findings& findings,
+  BundleReader(const BundlePaths& paths, bool folded, Findings& findings,
                const std::function<void(double)>& progress, const std::stop_token& stop)
-      : bundle_(bundle), folded_(folded), findings_(findings), progress_(progress), stop_(stop) {}
+      : paths_(paths),
+        bundle_(paths.folder),
+        folded_(folded),
+        findings_(findings),
+        progress_(progress),
+        stop_(stop) {}
 
   BundleContents run() {
     std::error_code error;
@@ -75,7 +70,7 @@ class BundleReader {
       findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is not a folder");
       return std::move(out_);
     }
-    out_.config = read_bundle_config(bundle_, findings_);
+    out_.config = read_bundle_config(paths_, findings_);
     find_files();
     if (!files_.paths.empty()) read_traces();
     if (!files_.paths.empty() && !stop_.stop_requested()) analyse_shapes();
@@ -87,9 +82,8 @@ class BundleReader {
     std::map<std::string, std::map<int64_t, fs::path>> families;
     std::error_code error;
     for (fs::directory_iterator it(bundle_, error), end; !error && it != end; it.increment(error)) {
-      std::string name;
-      int64_t rank = 0;
-      if (split_name(it->path().filename().string(), name, rank)) families[name][rank] = it->path();
+      if (const auto name = split_trace_name(it->path().filename().string(), ".et"))
+        families[name->name][name->rank] = it->path();
     }
     if (families.empty())
       return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " has no file <name>.<rank>.et");
@@ -104,6 +98,13 @@ class BundleReader {
     // A wrong rank count must not make the check allocate without bound.
     const int64_t known = std::min<int64_t>(count, std::max<int64_t>(ranks.rbegin()->first + 1, 1));
     files_.name = name;
+    // Nor may a rank in the name of a file.
+    constexpr int64_t kGaps = 1024;
+    const auto found = static_cast<int64_t>(ranks.size());
+    if (known > 4 * found + kGaps)
+      return findings_.error("MISSING_RANK", -1, -1,
+                             "there are traces of " + std::to_string(found) + " ranks, the last of rank " +
+                                 std::to_string(ranks.rbegin()->first) + "; all others are missing");
     files_.paths.resize(static_cast<size_t>(known));
     for (const auto& [rank, path] : ranks) {
       if (rank >= count)
@@ -183,6 +184,7 @@ class BundleReader {
     if (progress_) progress_(1);
   }
 
+  const BundlePaths& paths_;
   const fs::path& bundle_;
   const bool folded_;
   Findings& findings_;
@@ -196,9 +198,9 @@ class BundleReader {
 
 }  // namespace
 
-BundleContents read_bundle(const fs::path& bundle, bool folded, Findings& findings,
+BundleContents read_bundle(const BundlePaths& paths, bool folded, Findings& findings,
                            const std::function<void(double)>& progress, const std::stop_token& stop) {
-  return BundleReader(bundle, folded, findings, progress, stop).run();
+  return BundleReader(paths, folded, findings, progress, stop).run();
 }
 
 }  // namespace shardscape

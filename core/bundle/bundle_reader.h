@@ -18,7 +18,7 @@ struct BundleContents {
 
 // folded: analyses hold communication only (ShapeAnalysis). progress: share of the reading, up to 1.
 // Incomplete if stopped.
-BundleContents read_bundle(const std::filesystem::path& bundle, bool folded, Findings& findings,
+BundleContents read_bundle(const BundlePaths& paths, bool folded, Findings& findings,
                            const std::function<void(double)>& progress, const std::stop_token& stop);
 
 }  // namespace shardscape

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "astra_sim/nanoseconds.h"
 #include "base/units.h"
 #include "bundle/bundle_reader.h"
 
@@ -20,10 +21,18 @@ const SimulatedRank& last_rank(const SimulationReport& report) {
 
 int64_t SimulationReport::cycles() const { return ranks.empty() ? 0 : last_rank(*this).end; }
 
+bool SimulationReport::ok() const { return finished && finding_count(findings, true) == 0; }
+
 Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
                                          const std::function<void(double)>& progress, std::stop_token stop) {
+  return simulate_bundle(BundlePaths{.folder = bundle}, progress, std::move(stop));
+}
+
+Result<SimulationReport> simulate_bundle(const BundlePaths& paths,
+                                         const std::function<void(double)>& progress, std::stop_token stop,
+                                         const SpanVisit& visit) {
   Findings findings;
-  const BundleContents of = read_bundle(bundle, false, findings, progress, stop);
+  const BundleContents of = read_bundle(paths, false, findings, progress, stop);
   SimulationReport report;
   if (!of.traces.ranks.empty() && !stop.stop_requested()) {
     auto network = SimNetwork::make(of.config);
@@ -31,7 +40,13 @@ Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
     for (const RankTrace& trace : of.traces.ranks)
       if (trace.readable) report.nodes += static_cast<int64_t>(of.traces.shapes[trace.shape].nodes.size());
     BundleSimulation simulation = simulate_traces(of.traces, of.config, &std::get<SimNetwork>(network),
-                                                  findings, stop);
+                                                  findings, stop, visit);
+    if (std::any_of(simulation.ranks.begin(), simulation.ranks.end(),
+                    [](const SimulatedRank& rank) { return rank.end >= kForever; }))
+      return Problem{
+          ProblemCode::NetworkInvalid, paths.folder.string(),
+          "the step takes more than 36 years: a latency, a bandwidth, a size or a duration is absurd",
+          "numbers of a real machine"};
     report.finished = simulation.finished;
     report.ranks = std::move(simulation.ranks);
   }
@@ -42,7 +57,9 @@ Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
 std::string simulation_text(const SimulationReport& report) {
   std::string text;
   for (const Finding& f : report.findings)
-    if (f.error) text += "error " + f.code + ": " + f.message + "\n";
+    if (f.error) text += "error " + f.code + finding_place(f) + ": " + f.message + "\n";
+  if (report.finished && !report.ok())
+    text += "the simulator aborts or hangs because of these errors; without them:\n";
   if (!report.finished) return text + "not every rank finishes; shardscape-cli check shows the reasons\n";
   const SimulatedRank& last = last_rank(report);
   const auto first = std::min_element(
@@ -57,6 +74,7 @@ std::string simulation_text(const SimulationReport& report) {
 
 std::string simulation_json(const SimulationReport& report) {
   nlohmann::ordered_json j;
+  j["ok"] = report.ok();
   j["finished"] = report.finished;
   j["nodes"] = report.nodes;
   if (report.finished) {
@@ -69,7 +87,12 @@ std::string simulation_json(const SimulationReport& report) {
   }
   j["errors"] = nlohmann::ordered_json::array();
   for (const Finding& f : report.findings)
-    if (f.error) j["errors"].push_back({{"code", f.code}, {"message", f.message}});
+    if (f.error) {
+      j["errors"].push_back({{"code", f.code}});
+      if (f.rank >= 0) j["errors"].back()["rank"] = f.rank;
+      if (f.node >= 0) j["errors"].back()["node"] = f.node;
+      j["errors"].back()["message"] = f.message;
+    }
   return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

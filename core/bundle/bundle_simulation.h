@@ -22,10 +22,16 @@ struct SimulationReport {
   std::vector<SimulatedRank> ranks;  // ns, equal to the simulator's cycles
   std::vector<Finding> findings;     // defects of the bundle
   int64_t cycles() const;            // end of the last rank
+  // Finished, and the simulator does not abort either: there is no error.
+  bool ok() const;
 };
 
 // Returns a Problem if the configuration asks for something that is not simulated. A folder without traces
 // gives a report with findings.
+// visit: called for each node, in the order of their ends.
+Result<SimulationReport> simulate_bundle(const BundlePaths& paths,
+                                         const std::function<void(double fraction)>& progress = {},
+                                         std::stop_token stop = {}, const SpanVisit& visit = {});
 Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
                                          const std::function<void(double fraction)>& progress = {},
                                          std::stop_token stop = {});

@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 class Checker {
  public:
-  Checker(const fs::path& bundle, const std::function<void(double)>& progress, const std::stop_token& stop)
-      : bundle_(bundle), progress_(progress), stop_(stop) {}
+  Checker(const BundlePaths& paths, const std::function<void(double)>& progress, const std::stop_token& stop)
+      : paths_(paths), progress_(progress), stop_(stop) {}
 
   CheckReport run() {
     constexpr double kReading = 0.9;  // share of the progress that reading takes
     of_ = read_bundle(
-        bundle_, true, findings_,
+        paths_, true, findings_,
         [&](double part) {
           if (progress_) progress_(kReading * part);
         },
@@ -59,7 +59,7 @@ class Checker {
   }
 
   void check_manifest() {
-    const auto manifest = read_manifest(bundle_);
+    const auto manifest = read_manifest(paths_.folder, static_cast<int64_t>(of_.traces.ranks.size()));
     if (!manifest) return;
     if (manifest->ranks != static_cast<int64_t>(of_.traces.ranks.size()))
       findings_.warning("MANIFEST", -1, -1,
@@ -78,7 +78,7 @@ class Checker {
     }
   }
 
-  const fs::path& bundle_;
+  const BundlePaths& paths_;
   const std::function<void(double)>& progress_;
   const std::stop_token& stop_;
   Findings findings_;
@@ -92,9 +92,21 @@ bool CheckReport::ok() const {
   return finished && std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.error; });
 }
 
+CheckReport check_bundle(const BundlePaths& paths, const std::function<void(double)>& progress,
+                         std::stop_token stop) {
+  return Checker(paths, progress, stop).run();
+}
+
 CheckReport check_bundle(const fs::path& bundle, const std::function<void(double)>& progress,
                          std::stop_token stop) {
-  return Checker(bundle, progress, stop).run();
+  return check_bundle(BundlePaths{.folder = bundle}, progress, std::move(stop));
+}
+
+int64_t finding_count(const std::vector<Finding>& findings, bool errors) {
+  int64_t count = 0;
+  for (const Finding& f : findings)
+    if (f.error == errors) count += f.count;
+  return count;
 }
 
 }  // namespace shardscape

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "astra_sim/bundle_config.h"
 #include "chakra/findings.h"
 
 namespace shardscape {
@@ -20,6 +21,12 @@ struct CheckReport {
   bool ok() const;  // finished, without errors
 };
 
+std::string finding_place(const Finding& finding);  // " rank 3 node 17", or ""
+// The number of errors, or of warnings, also those that are counted only.
+int64_t finding_count(const std::vector<Finding>& findings, bool errors);
+
+CheckReport check_bundle(const BundlePaths& paths, const std::function<void(double fraction)>& progress = {},
+                         std::stop_token stop = {});
 CheckReport check_bundle(const std::filesystem::path& bundle,
                          const std::function<void(double fraction)>& progress = {},
                          std::stop_token stop = {});

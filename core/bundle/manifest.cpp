@@ -180,12 +180,13 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   return j.dump(2) + "\n";
 }
 
-std::optional<Manifest> read_manifest(const std::filesystem::path& bundle) {
+std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64_t traces) {
   const auto text = read_text(bundle / kManifestName);
   if (!std::holds_alternative<std::string>(text)) return std::nullopt;
   const auto j = nlohmann::json::parse(std::get<std::string>(text), nullptr, false);
   if (!j.is_object() || j.value("format", nlohmann::json()) != kFormat) return std::nullopt;
   Manifest manifest;
+  int64_t listed = 0;
   try {
     manifest.ranks = j.at("ranks").get<int64_t>();
     for (const auto& entry : j.at("classes")) {
@@ -196,7 +197,11 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& bundle) {
                       step = run.at(2).get<int64_t>();
         // A damaged run must not make a check allocate without bound.
         if (first < 0 || last >= manifest.ranks || step < 1) return std::nullopt;
-        for (int64_t rank = first; rank <= last; rank += step) c.ranks.push_back(rank);
+        for (int64_t rank = first; rank <= last; rank += step) {
+          if (++listed > traces + 1) return manifest;
+          c.ranks.push_back(rank);
+          if (rank >= traces || step > last - rank) break;
+        }
       }
     }
   } catch (const nlohmann::json::exception&) {

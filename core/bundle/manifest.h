@@ -25,7 +25,8 @@ struct Manifest {
   int64_t ranks = 0;
   std::vector<ManifestClass> classes;
 };
-// Returns nothing if the folder has no manifest, or the manifest of another program.
-std::optional<Manifest> read_manifest(const std::filesystem::path& bundle);
+// Returns nothing if the folder has no manifest, or the manifest of another program, or a damaged one. Of
+// ranks that are not below `traces`, a class has the first only.
+std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64_t traces);
 
 }  // namespace shardscape

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "astra_sim/nanoseconds.h"
 #include "chakra/trace_reader.h"
 
 namespace shardscape {
@@ -69,6 +70,9 @@ class FileReader {
     if (file.empty()) return error("NO_METADATA", "the file is empty; it must start with a GlobalMetadata");
     TraceReader reader(file);
     std::string version;
+    if (!reader.is_simulated())
+      error("SCHEMA",
+            "the file is " + reader.form() + "; simulators read binary traces of Chakra 0.0.4 and 1.0");
     if (!reader.read_metadata(version)) return error("NO_METADATA", reader.problem());
     for (;;) {
       const TraceReader::Step step = reader.next(node_);
@@ -105,8 +109,9 @@ class FileReader {
     out_ = {};
     out_.id = node_.id;
     out_.deps = static_cast<uint32_t>(shape_.deps.size());
-    out_.dep_count = static_cast<uint32_t>(node_.deps.size());
-    shape_.deps.insert(shape_.deps.end(), node_.deps.begin(), node_.deps.end());
+    out_.dep_count = static_cast<uint32_t>(node_.ctrl_deps.size() + node_.data_deps.size());
+    for (const auto* deps : {&node_.ctrl_deps, &node_.data_deps})
+      shape_.deps.insert(shape_.deps.end(), deps->begin(), deps->end());
     if (node_.type < 0 || node_.type >= kNodeTypeCount) {
       findings_.error("NODE_TYPE", context_.rank, id(),
                       "node type " + std::to_string(node_.type) + " is not known");
@@ -127,7 +132,9 @@ class FileReader {
         node_warning("ATTR_REPEATED",
                      std::string(attr_name(attr)) + " occurs twice; the first value applies");
       const uint32_t common = common_kind(attr);
-      if (value.kind == common) continue;
+      // STAGE writes an empty list of tensors as an attribute without a value.
+      const bool empty_list = value.kind == 0 && common == attr_field::kStringList;
+      if (value.kind == common || empty_list) continue;
       const bool integer = common != attr_field::kString && common != attr_field::kBoolList &&
                            common != attr_field::kStringList;
       const std::string kinds = std::string(attr_name(attr)) + " is " +
@@ -157,7 +164,10 @@ class FileReader {
       uint64_t bytes = 0;
       const std::string_view text = strings[i + 1];
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-      if (status != std::errc() || end != text.data() + text.size())
+      // The simulator reads the digits at the beginning. STAGE writes "524288.0".
+      const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
+      const bool zeros = rest.starts_with('.') && rest.find_first_not_of('0', 1) == std::string_view::npos;
+      if (status != std::errc() || (!rest.empty() && !zeros))
         node_error("TENSOR_LIST",
                    std::string(attr_name(attr)) + ": \"" + std::string(text) + "\" is not a number of bytes");
       else if (attr == Attr::Outputs && bytes != 0 && !written_.insert(std::string(strings[i])).second)
@@ -205,8 +215,8 @@ class FileReader {
       case NodeType::MemLoad:
       case NodeType::MemStore:
         if (const auto bytes = integer(Attr::TensorSize, true, 1); bytes && context_.config.memory_gbps > 0)
-          out_.nanoseconds = static_cast<int64_t>(context_.config.memory_latency) +
-                             static_cast<int64_t>(static_cast<double>(*bytes) / context_.config.memory_gbps);
+          out_.nanoseconds = add_ns(whole_ns(context_.config.memory_latency),
+                                    whole_ns(static_cast<double>(*bytes) / context_.config.memory_gbps));
         if (!context_.config.memory_expansion)
           node_error("MEMORY_NODE", "remote memory ends the run under NO_MEMORY_EXPANSION");
         break;
@@ -235,7 +245,7 @@ class FileReader {
     const double flops = static_cast<double>(*ops),
                  rate = std::min(bandwidth * (flops / static_cast<double>(*bytes)), peak);
     out_.nanoseconds = static_cast<int64_t>(std::min(flops / rate * kNsPerSecond, 9e18));
-    if (out_.nanoseconds < 1 && node_.deps.empty())
+    if (out_.nanoseconds < 1 && node_.is_root())
       node_error("ROOT_TOO_SHORT",
                  std::to_string(*ops) + " ops and " + std::to_string(*bytes) +
                      " bytes take under 1 ns; at the start of a run the simulator's event queue asserts");
@@ -298,7 +308,7 @@ class FileReader {
       node_error("ALL_GATHER_SMALL",
                  "comm_size " + std::to_string(*size) + " is below preferred-dataset-splits " +
                      std::to_string(context_.config.dataset_splits) + ": the simulator never ends");
-    if (node_.deps.empty() && context_.config.endpoint_delay == 0)
+    if (node_.is_root() && context_.config.endpoint_delay == 0)
       node_error("ROOT_AT_ZERO",
                  "a run that starts with a collective needs an endpoint-delay above 0 in system.json: the "
                  "simulator's event queue asserts at time 0");

@@ -39,7 +39,7 @@ std::vector<Finding> Findings::take() {
     const auto more = group.count - static_cast<int64_t>(group.stored.size());
     std::move(group.stored.begin(), group.stored.end(), std::back_inserter(all));
     if (more > 0)
-      all.push_back({!key.first, key.second, -1, -1, "and " + grouped(more) + " more of this kind"});
+      all.push_back({!key.first, key.second, -1, -1, "and " + grouped(more) + " more of this kind", more});
   }
   groups_.clear();
   return all;

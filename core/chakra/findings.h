@@ -15,6 +15,7 @@ struct Finding {
   int64_t rank = -1;  // -1: the bundle as a whole
   int64_t node = -1;  // -1: the file as a whole
   std::string message;
+  int64_t count = 1;  // more: an entry for findings that are not stored
 };
 
 class Findings {

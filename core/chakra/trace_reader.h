@@ -1,76 +1,46 @@
-// Reads a Chakra trace node by node, with the attributes that simulators read.
+// Reads a Chakra trace node by node, with the attributes that simulators read: a binary trace of any schema
+// version (node_decoder.h), or a trace in JSON (json_trace.h).
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "chakra/json_trace.h"
+#include "chakra/node_decoder.h"
+#include "chakra/raw_node.h"
 
 namespace shardscape {
 
-enum class Attr : uint8_t {
-  IsCpuOp,
-  NumOps,
-  TensorSize,
-  CommType,
-  CommSize,
-  CommSrc,
-  CommDst,
-  CommTag,
-  CommPriority,
-  PgName,
-  InvolvedDim,
-  Inputs,
-  Outputs
-};
-inline constexpr int kAttrCount = 13;
-std::string_view attr_name(Attr attr);  // "comm_size"
-
-struct AttrValue {
-  bool present = false, repeated = false;
-  bool any_true = false;  // a bool_list with a true entry
-  uint32_t kind = 0;      // field number of the value (chakra::attr_field); 0: no value
-  int64_t integer = 0;    // integers and booleans
-  std::string_view text;  // string_val
-  bool is_integer() const;
-};
-
-struct RawNode {
-  uint64_t id = 0;
-  int64_t type = 0;
-  uint64_t duration = 0;  // microseconds
-  std::string_view name;
-  std::vector<uint64_t> deps;  // ids of control dependencies, then of data dependencies
-  std::array<AttrValue, kAttrCount> attrs;
-  std::vector<std::string_view> inputs, outputs;  // entries of string_list: alternately names and bytes
-  const AttrValue& attr(Attr a) const { return attrs[static_cast<size_t>(a)]; }
-};
-
-// Reads a file of messages, each after its length as a varint. The file's bytes must outlive the reader.
+// Reads a file of messages, each after its length as a varint, or JSON. The file's bytes must outlive the
+// reader. A compressed file must be decompressed first.
 class TraceReader {
  public:
   explicit TraceReader(std::string_view file);
-  ~TraceReader();
-  TraceReader(const TraceReader&) = delete;
-  TraceReader& operator=(const TraceReader&) = delete;
   enum class Step : uint8_t { Node, End, Bad };
-  // Reads the first message. Returns false if it is no GlobalMetadata. `version` stays empty if the message
-  // has none.
+  // Whether the file is a binary trace of the versions that simulators read: 0.0.4 and 1.0.
+  bool is_simulated() const { return !json_ && schema_ == NodeSchema::Chakra; }
+  std::string form() const;  // "Chakra 0.0.4 or 1.0", "JSON of Chakra's feeder"
+  // Reads the first message. Returns false if it is no GlobalMetadata; the message may then be read as a
+  // node. `version` stays empty if the message has none. JSON and 0.0.1 have no such message.
   bool read_metadata(std::string& version);
   // The texts of the node are valid until the next call.
   Step next(RawNode& node);
-  const std::string& problem() const { return problem_; }  // after Bad; names the byte of the file
+  // The schema that a JSON trace states, known after the first node; null for a binary trace.
+  const std::string* json_version() const { return json_ ? &json_->version() : nullptr; }
+  // The bytes of the last node: a message, or an object of JSON.
+  std::string_view node_bytes() const { return node_bytes_; }
+  const std::string& problem() const { return problem_; }  // after Bad; names the byte or line of the file
 
  private:
-  struct Messages;
   bool next_message(std::string_view& message);
   bool bad(const std::string& what);
-  std::string_view file_;
+  std::string_view file_, node_bytes_;
   size_t at_ = 0;
   std::string problem_;
-  std::unique_ptr<Messages> messages_;
+  NodeSchema schema_ = NodeSchema::Chakra;
+  std::optional<JsonTrace> json_;
 };
 
 }  // namespace shardscape

@@ -71,10 +71,11 @@ bool starts_with(const QString& text, const QStringList& words) {
 
 // In the order of core/CMakeLists.txt: a folder uses itself and those before it. graph_layout sees only
 // graph.
-const QStringList kOrder{"base",      "symbolic", "model",    "mesh",      "hardware", "performance",
-                         "design",    "graph",    "pipeline", "grad_sync", "plan",     "memory",
-                         "timing",    "campaign", "serving",  "launch",    "accuracy", "chakra",
-                         "astra_sim", "bundle",   "explore",  "report",    "profile",  "validation"};
+const QStringList kOrder{"base",        "symbolic", "model",  "mesh",      "hardware",
+                         "performance", "design",   "graph",  "pipeline",  "grad_sync",
+                         "plan",        "memory",   "timing", "campaign",  "serving",
+                         "launch",      "accuracy", "chakra", "astra_sim", "bundle",
+                         "trace",       "explore",  "report", "profile",   "validation"};
 const QStringList kLayoutUses{"base",        "symbolic", "model", "mesh",        "hardware",
                               "performance", "design",   "graph", "graph_layout"};
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "astra_sim/config_files.h"
+#include "astra_sim/nanoseconds.h"
 #include "bundle/bundle.h"
 #include "bundle/bundle_simulation.h"
 #include "chakra/trace_reader.h"
@@ -115,8 +116,52 @@ class PlayTest : public QObject {
     c.dataset_splits = 2;
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{2 * (1 + 3 * (700 + 1))});
+    // Streams that run at the same time do not slow each other down.
     c.active_chunks = 2;
+    QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
+             int64_t{1 + 3 * (700 + 1)});
+    // Of three streams, the third starts when the first has ended.
+    c.dataset_splits = 3;
+    QCOMPARE(times(c, CollectiveType::AllGather, 1500, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
+             int64_t{2 * (1 + 3 * (700 + 1))});
+    c = config("Switch", {2, 2}, "ring");
+    c.dataset_splits = c.active_chunks = 2;
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
+    c.active_chunks = 1;
+    QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c)));
+    c.dataset_splits = int64_t{1} << 40;
+    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
+  }
+
+  // Halving and doubling exchanges pairs: a group of another size would read beyond its members.
+  void halving_needs_powers_of_two() {
+    BundleConfig c = config("Switch", {4}, "halvingDoubling");
+    QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c)));
+    c.groups[7] = {0, 1, 2};
+    const auto uneven_group = SimNetwork::make(c);
+    QVERIFY(std::get<Problem>(uneven_group).what.find("group 7 has 3 ranks") != std::string::npos);
+    c = config("Switch", {6}, "halvingDoubling");
+    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
+    c = config("Switch", {2, 3}, "oneHalvingDoubling");
+    QVERIFY(std::get<Problem>(SimNetwork::make(c)).what.find("the job has 6 ranks") != std::string::npos);
+  }
+
+  // Numbers of a file may be of any size: times stop at kForever, and nothing overflows.
+  void absurd_numbers_do_not_overflow() {
+    for (const char* by : {"ring", "direct", "direct1", "halvingDoubling"}) {
+      BundleConfig c = config("Ring", {4}, by);
+      c.dimensions[0].latency = 1e300;
+      c.endpoint_delay = 1e300;
+      for (const CollectiveType type : {CollectiveType::AllReduce, CollectiveType::AllGather,
+                                        CollectiveType::ReduceScatter, CollectiveType::AllToAll})
+        QCOMPARE(times(c, type, std::numeric_limits<int64_t>::max(), {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
+                 kForever);
+    }
+    BundleConfig c = config("Switch", {4}, "ring");
+    c.dataset_splits = 8;
+    std::vector<int64_t> at{0, 0, 0, 0};
+    at = times(c, CollectiveType::AllGather, 4, {0, 1, 2, 3}, at);  // less than a byte per stream
+    QCOMPARE(at, (std::vector<int64_t>{0, 0, 0, 0}));
   }
 
   void dimensions() {
@@ -258,7 +303,7 @@ class PlayTest : public QObject {
                                      {"comm_groups.json", "{}"}})
       std::ofstream(std::filesystem::path(folder.path().toStdString()) / name) << text;
     Findings findings;
-    const BundleConfig read = read_bundle_config(folder.path().toStdString(), findings);
+    const BundleConfig read = read_bundle_config({.folder = folder.path().toStdString()}, findings);
     QVERIFY(findings.take().empty());
     QCOMPARE(read.ranks, int64_t{dp});
     QCOMPARE(read.peak_flops, peak_flops(*report->accelerator, report->design.workload.dtype));

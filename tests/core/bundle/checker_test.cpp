@@ -1,4 +1,6 @@
 // A good bundle passes the checker. For every rule of the checker, a bundle that breaks the rule fails.
+#include <sys/stat.h>
+
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -58,6 +60,13 @@ Breakages of_files() {
       {"trace beyond the ranks", "EXTRA_FILE", false, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
       {"product of npus_count", "NPUS_PRODUCT", true, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
       {"compressed", "GZIP", true, [](BundleSpec& b) { b.ranks[1].raw = "\x1f\x8b\x08 and so on"; }},
+      {"schema 0.0.1", "SCHEMA", true,
+       // A node with id 1, name "n", node_type COMP_NODE, tensor_size 8 and num_ops 9.
+       [](BundleSpec& b) { b.ranks[1].raw = "\x0b\x08\x01\x12\x01n\x18\x03\x30\x08\x60\x09"; }},
+      {"JSON", "SCHEMA", true,
+       [](BundleSpec& b) {
+         b.ranks[1].raw = R"({"nodes": [{"id": 1, "name": "n", "node_type": "comp_node"}]})";
+       }},
       {"no metadata", "NO_METADATA", true, [](BundleSpec& b) { b.ranks[1].metadata = false; }},
       {"no nodes", "NO_NODES", true, [](BundleSpec& b) { b.ranks[1].nodes.clear(); }},
       {"truncated", "PARSE", true,
@@ -242,7 +251,7 @@ Breakages of_messages() {
 
 Breakages of_groups() {
   return {
-      {"groups missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
+      {"groups missing", "GROUP_UNKNOWN", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
       {"groups no JSON", "GROUP_FILE", true,
        [](BundleSpec& b) { b.files["comm_groups.json"] = "{\"1\": [0, 1"; }},
       {"groups no object", "GROUP_FILE", true,
@@ -276,7 +285,7 @@ Breakages of_configuration() {
   return {
       {"system missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("system.json"); }},
       {"network missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("network.yml"); }},
-      {"memory missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("memory.json"); }},
+      {"memory missing", "CONFIG_FILE", false, [](BundleSpec& b) { b.files.erase("memory.json"); }},
       {"system no JSON", "CONFIG_FILE", true, [](BundleSpec& b) { b.files["system.json"] = "{"; }},
       {"splits missing", "SYSTEM_KEY", true, in_file("system.json", "\"preferred-dataset-splits\": 1,", "")},
       {"unknown scheduling policy", "SYSTEM_KEY", true, in_file("system.json", "LIFO", "ROUND_ROBIN")},
@@ -429,6 +438,95 @@ class CheckerTest : public QObject {
                                      [](const Finding& f) { return f.code == "DEP_MISSING"; });
     QVERIFY(count > 5 && count < 50);
     QVERIFY(check_text(report).find("and 280 more of this kind") != std::string::npos);
+  }
+
+  // A total of findings counts those that are not listed.
+  void totals_count_findings() {
+    BundleSpec bundle = good_bundle();
+    for (uint64_t id = 100; id < 400; ++id) bundle.ranks[0].nodes.push_back(compute(id, {9999}));
+    const CheckReport report = check(bundle);
+    const auto others = std::count_if(report.findings.begin(), report.findings.end(),
+                                      [](const Finding& f) { return f.error && f.code != "DEP_MISSING"; });
+    QCOMPARE(finding_count(report.findings, true), int64_t{300 + others});
+    const std::string total = ": " + std::to_string(300 + others) + " errors";
+    QVERIFY2(check_text(report).find(total) != std::string::npos, check_text(report).c_str());
+  }
+
+  // A manifest or the name of a file may state any number of ranks.
+  void absurd_numbers_of_ranks_take_no_memory() {
+    BundleSpec bundle = good_bundle();
+    bundle.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 4611686018427387904,
+      "classes": [{"digest": "", "rank_runs": [[0, 4611686018427387903, 1], [5, 4611686018427387903, 9]]}]})";
+    const CheckReport report = check(bundle);
+    QVERIFY(has(report, "MANIFEST") && report.ok());
+    bundle = good_bundle();
+    bundle.ranks[2147483647] = bundle.ranks[3];
+    bundle.files.erase("network.yml");
+    QVERIFY(has(check(bundle), "MISSING_RANK"));
+  }
+
+  void a_pipe_is_no_trace() {
+    const fs::path folder = fresh_folder("bundle");
+    BundleSpec bundle = good_bundle();
+    bundle.ranks.erase(1);
+    bundle.files.erase("system.json");
+    bundle.save(folder);
+    QCOMPARE(::mkfifo((folder / "trace.1.et").c_str(), 0600), 0);
+    QCOMPARE(::mkfifo((folder / "system.json").c_str(), 0600), 0);
+    const CheckReport report = check_bundle(folder);
+    QVERIFY(has(report, "READ") && has(report, "CONFIG_FILE"));
+  }
+
+  void deep_json_is_refused() {
+    for (const char* file : {"system.json", "comm_groups.json", "memory.json"}) {
+      BundleSpec bundle = good_bundle();
+      bundle.files[file] = std::string(200'000, '[');
+      QVERIFY(!check(bundle).ok());
+      bundle.files[file] = "{\"a\": " + std::string(150, '[') + std::string(150, ']') + "}";
+      QVERIFY(!check(bundle).ok());
+    }
+  }
+
+  // STAGE writes the bytes of a tensor as "524288.0". ASTRA-sim reads the digits.
+  void bytes_with_a_point_are_numbers() {
+    const auto with = [&](const char* bytes) {
+      BundleSpec bundle = good_bundle();
+      bundle.ranks[0].node(1).attrs.push_back({.name = "outputs",
+                                               .kind = chakra::attr_field::kStringList,
+                                               .bytes = encode_string_list({"y", bytes})});
+      return check(bundle);
+    };
+    QVERIFY(with("524288.0").ok());
+    QVERIFY(has(with("524288.5"), "TENSOR_LIST"));
+    QVERIFY(has(with("x"), "TENSOR_LIST"));
+  }
+
+  // Without collectives over groups, a bundle needs no group file.
+  void groups_are_needed_where_they_are_named() {
+    BundleSpec bundle = good_bundle();
+    for (auto& [rank, file] : bundle.ranks)
+      for (TraceNodeSpec& n : file.nodes) n.drop("pg_name");
+    bundle.files.erase("comm_groups.json");
+    const CheckReport report = check(bundle);
+    QVERIFY2(report.ok() && report.findings.empty(), check_text(report).c_str());
+  }
+
+  // The files of a bundle may be elsewhere; messages then have the paths.
+  void files_may_be_elsewhere() {
+    const fs::path folder = fresh_folder("bundle"), other = fresh_folder("files");
+    BundleSpec bundle = good_bundle();
+    BundleSpec files;
+    std::swap(files.files, bundle.files);
+    bundle.save(folder);
+    files.save(other);
+    BundlePaths paths{.folder = folder,
+                      .groups = other / "comm_groups.json",
+                      .system = other / "system.json",
+                      .network = other / "network.yml",
+                      .memory = other / "memory.json"};
+    QVERIFY(check_bundle(paths).ok());
+    paths.network = other / "absent.yml";
+    QVERIFY(check_text(check_bundle(paths)).find((other / "absent.yml").string()) != std::string::npos);
   }
 
   void says_who_waits_for_whom() {

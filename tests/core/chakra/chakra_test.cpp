@@ -210,12 +210,13 @@ class ChakraTest : public QObject {
     QCOMPARE(groups[1], std::string("17"));
     QCOMPARE(groups[0], std::string());
     QCOMPARE(nodes[1].attr(Attr::CommSize).integer, 256);
-    QCOMPARE(nodes[1].deps, std::vector<uint64_t>{1});
+    QCOMPARE(nodes[1].data_deps, std::vector<uint64_t>{1});
     QCOMPARE(nodes[2].type, int64_t(NodeType::Send));
     QCOMPARE(nodes[2].attr(Attr::CommSrc).integer, 300);
     QCOMPARE(nodes[2].attr(Attr::CommDst).integer, 556);
     QCOMPARE(nodes[2].attr(Attr::CommTag).integer, 4);
-    QCOMPARE(nodes[2].deps, (std::vector<uint64_t>{2, 1}));
+    QCOMPARE(nodes[2].ctrl_deps, std::vector<uint64_t>{2});
+    QCOMPARE(nodes[2].data_deps, std::vector<uint64_t>{1});
     QCOMPARE(nodes[3].attr(Attr::CommSrc).integer, 556);
     QCOMPARE(nodes[3].attr(Attr::CommDst).integer, 300);
     QCOMPARE(nodes[3].attr(Attr::CommTag).integer, 5);

@@ -1,0 +1,121 @@
+#include "trace/trace_file.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "bundle/file_limits.h"
+#include "bundle/trace_name.h"
+#include "chakra/wire_reader.h"
+#include "serving/requests/gzip_text.h"
+
+namespace shardscape {
+namespace {
+
+namespace fs = std::filesystem;
+using Traces = std::map<int64_t, fs::path>;
+
+constexpr const char* kAccepted =
+    "a Chakra trace: binary (.et), or the JSON of Chakra's jsonizer or feeder, of STAGE, or of PyTorch's "
+    "ExecutionTraceObserver; also compressed with gzip";
+
+std::optional<TraceName> name_of(const fs::path& file, std::string_view suffix) {
+  std::string name = file.filename().string();
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return split_trace_name(name, suffix);
+}
+
+Problem unusable(const fs::path& path, const std::string& what) {
+  return {ProblemCode::TraceFormat, path.string(), what, kAccepted};
+}
+
+Result<Traces> in_folder(const fs::path& folder, std::string_view suffix) {
+  std::map<std::string, Traces> by_name;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (const auto name = name_of(it->path(), suffix)) by_name[name->name][name->rank] = it->path();
+  if (error) return Problem{ProblemCode::FileUnreadable, folder.string(), error.message()};
+  if (by_name.empty()) return Traces{};
+  if (by_name.size() == 1) return std::move(by_name.begin()->second);
+  constexpr size_t kListed = 4;
+  std::string names;
+  size_t listed = 0;
+  for (const auto& [name, traces] : by_name)
+    if (++listed <= kListed) names += (names.empty() ? "" : ", ") + name;
+  return Problem{ProblemCode::TraceFormat, folder.string(),
+                 "the folder has traces with " + std::to_string(by_name.size()) + " names: " + names +
+                     (by_name.size() > kListed ? ", ..." : ""),
+                 "a folder with traces of one name, or a single file"};
+}
+
+}  // namespace
+
+Result<Traces> find_traces(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return Problem{ProblemCode::FileUnreadable, path.string(), "there is no such file or folder"};
+  if (!fs::is_directory(status)) {
+    for (const char* suffix : {".et", ".json"})
+      if (const auto name = name_of(path, suffix)) return Traces{{name->rank, path}};
+    return Traces{{0, path}};
+  }
+  for (const char* suffix : {".et", ".json"}) {
+    auto found = in_folder(path, suffix);
+    if (std::holds_alternative<Problem>(found) || !std::get<Traces>(found).empty()) return found;
+  }
+  return Problem{ProblemCode::TraceFormat, path.string(), "the folder has no trace",
+                 "files NAME.<rank>.et or NAME.<rank>.json"};
+}
+
+Result<std::string> load_trace(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::is_regular_file(status))
+    return Problem{ProblemCode::FileUnreadable, file.string(),
+                   fs::is_directory(status) ? "this is a folder" : "this is no regular file"};
+  if (const auto size = fs::file_size(file, error); !error && !fits_in_memory(size))
+    return Problem{ProblemCode::FileUnreadable, file.string(),
+                   "the file has " + std::to_string(size) + " bytes, more than the memory of this machine"};
+  return read_text_or_gzip(file);
+}
+
+std::string node_name(std::string_view bytes, bool binary) {
+  constexpr uint32_t kName = 2;  // in all schemas
+  if (binary) {
+    wire::Fields fields(bytes);
+    for (wire::Field f; fields.next(f);)
+      if (f.number == kName && f.type == wire::kBytes) return std::string(f.bytes);
+    return {};
+  }
+  const auto j = nlohmann::json::parse(bytes, nullptr, false);
+  for (const char* key : {"name", "Name"})
+    if (j.is_object() && j.contains(key) && j[key].is_string()) return j[key];
+  return {};
+}
+
+Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, const NodeVisit& visit) {
+  if (content.empty()) return unusable(file, "the file is empty");
+  TraceReader reader(content);
+  TraceHeader header{reader.form(), {}, reader.is_simulated(), !reader.json_version()};
+  // Some writers leave the metadata out. The first message is then a node, or the file is no trace.
+  reader.read_metadata(header.version);
+  RawNode node;
+  bool any = false;
+  for (;;) {
+    const TraceReader::Step step = reader.next(node);
+    if (step == TraceReader::Step::Bad) return unusable(file, reader.problem());
+    if (step == TraceReader::Step::End) break;
+    any = true;
+    visit(node, reader.node_bytes());
+  }
+  header.form = reader.form();  // of JSON: known after the first node
+  if (reader.json_version()) header.version = *reader.json_version();
+  if (any) return header;
+  const bool profile = content.substr(0, 4096).find("\"traceEvents\"") != std::string_view::npos;
+  return unusable(file, profile ? "the file is a profile (\"traceEvents\"), not an execution trace"
+                                : "the file has no node");
+}
+
+}  // namespace shardscape
