@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "launch/megatron/megatron_script.h"
+
 namespace shardscape {
 namespace {
 
@@ -12,7 +14,9 @@ struct Writer {
 
 // One row per framework.
 const std::vector<Writer>& writers() {
-  static const std::vector<Writer> kWriters{};
+  static const std::vector<Writer> kWriters{
+      {{"megatron-lm", "Megatron-LM", "a script that starts pretrain_gpt.py with torchrun"},
+       write_megatron_script}};
   return kWriters;
 }
 
