@@ -133,9 +133,10 @@ class ModelWords {
       w_.put("--moe-router-num-groups", m_.expert_groups);
       w_.put("--moe-router-group-topk", m_.groups_per_token);
     }
-    if (m_.dense_layers > 0)
-      w_.put("--moe-layer-freq", "([0]*" + std::to_string(m_.dense_layers) + "+[1]*" +
-                                     std::to_string(m_.layers - m_.dense_layers) + ")");
+    const int64_t dense = std::min(m_.dense_layers, m_.layers);
+    if (dense > 0)
+      w_.put("--moe-layer-freq",
+             "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(m_.layers - dense) + ")");
   }
 
   // "gpt; rope, swiglu": LayerNorm and learned positions unless the options say otherwise.
