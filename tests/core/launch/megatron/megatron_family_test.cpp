@@ -367,6 +367,41 @@ class MegatronFamilyTest : public QObject {
     QCOMPARE(static_cast<int>(gpus.problems.at(0).code), static_cast<int>(ProblemCode::LaunchGpus));
   }
 
+  void logs_keep_what_was_measured() {
+    const char* const log =
+        "------------------------ arguments ------------------------\n"
+        "  hidden_size ..................................... 512\n"
+        "  num_attention_heads ............................. 8\n"
+        "  num_layers ...................................... 12\n"
+        "  seq_length ...................................... 1024\n"
+        "  tensor_model_parallel_size ...................... 1\n"
+        "  world_size ...................................... 8\n"
+        " [2026-08-01] iteration 1/ 3 | elapsed time per iteration (ms): 9000.5 | throughput per GPU "
+        "(TFLOP/s/GPU): 10.0 |\n"
+        " [2026-08-01] iteration 2/ 3 | elapsed time per iteration (ms): 310.5 | throughput per GPU "
+        "(TFLOP/s/GPU): 401.5 |\n"
+        "[Rank 0] (after 2 iterations) memory (MB) | allocated: 12.5 | max allocated: 20000.0 | reserved: "
+        "3.0 | "
+        "max reserved: 30000.0\n"
+        "[Rank 1] (after 2 iterations) memory (MB) | allocated: 12.5 | max allocated: 21000.0 | reserved: "
+        "3.0 | "
+        "max reserved: 29000.0\n";
+    const LaunchImport read = imported(log);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QStringList rows;
+    for (const LaunchMeasurement& one : read.measured)
+      rows << QString("%1 %2 %3 line %4")
+                  .arg(QString::fromStdString(one.what))
+                  .arg(one.value)
+                  .arg(QString::fromStdString(one.unit))
+                  .arg(one.line);
+    QCOMPARE(rows,
+             (QStringList{"time of an iteration 310.5 ms line 9", "throughput of a GPU 401.5 TFLOP/s line 9",
+                          "largest allocated memory 21000 MB line 11",
+                          "largest reserved memory 30000 MB line 10"}));
+    QVERIFY(imported(kTest, 8).measured.empty());
+  }
+
   // Values that refer to each other end, and truncated files are refused or read.
   void hostile_files_end() {
     QString many =
