@@ -169,7 +169,8 @@ void assume_vanilla(MegatronSettings& s) {
   s.assume("--global-batch-size", "32", source);
   s.assume("--micro-batch-size", "2", source);
   s.assume("--seq-length", "1024", source);
-  s.assume("--bf16", "true", source);
+  if (!s.set("--fp16")) s.assume("--bf16", "true", source);
+  s.assume("--use-distributed-optimizer", "true", "src/megatron/bridge/recipes/utils/optimizer_utils.py");
   s.assume("--tokenizer-type", "NullTokenizer", source);
 }
 
@@ -210,7 +211,8 @@ void read_command(const LaunchRequest& request, LaunchImport& out) {
     return;
   settings.no_effect(kRunnerOnly);
   if (!vanilla) {
-    settings.assume("--bf16", "true", "src/megatron/bridge/recipes/common.py:130");
+    if (!settings.set("--fp16"))
+      settings.assume("--bf16", "true", "src/megatron/bridge/recipes/common.py:130");
     settings.assume("--use-distributed-optimizer", "true", "src/megatron/bridge/recipes/common.py:87");
     settings.assume("--overlap-grad-reduce", "true", "src/megatron/bridge/recipes/common.py:83");
     settings.assume("--overlap-param-gather", "true", "src/megatron/bridge/recipes/common.py:84");

@@ -141,12 +141,12 @@ void named_precision(MegatronSettings& settings) {
   for (const Precision& one : kPrecisions) {
     if (*name != (half ? "fp16_" : "bf16_") + std::string(one.name)) continue;
     settings.put(half ? "--fp16" : "--bf16", "true", setting);
-    if (!settings.set("--grad-reduce-in-bf16")) settings.put("--grad-reduce-in-bf16", "false", setting);
+    settings.put("--grad-reduce-in-bf16", "false", setting);  // replaces that of ddp
+    settings.put("--fp8-param-gather", one.gathered ? "true" : "false", setting);
     if (!*one.format) return;
     const bool four = std::string(one.recipe) == "nvfp4";
     settings.put(four ? "--fp4-format" : "--fp8-format", one.format, setting);
     settings.put(four ? "--fp4-recipe" : "--fp8-recipe", one.recipe, setting);
-    if (one.gathered) settings.put("--fp8-param-gather", "true", setting);
     if (one.ends_in_bf16) settings.put("--first-last-layers-bf16", "true", setting);
     return;
   }
@@ -184,6 +184,9 @@ void translate_bridge_settings(MegatronSettings& s) {
   s.translate("", kOthers);
   named_precision(s);
   s.translate_dumped("model.");
+  // models/gpt_provider.py:298
+  if (const auto length = s.argument("--seq-length"))
+    s.derive("--max-position-embeddings", *length, "the sequence length");
   s.no_effect(kNoEffect);
 }
 

@@ -9,17 +9,9 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kMostPerNode = 8;
-
-// GPUs of a node: the largest number up to 8 that divides all.
-int64_t each_node(int64_t gpus) {
-  for (int64_t each = kMostPerNode; each > 1; --each)
-    if (gpus % each == 0) return each;
-  return 1;
-}
-
+// Values of several words stay several words.
 std::string quoted(const std::string& value) {
-  return value.find_first_of("()[]*|,") == std::string::npos ? value : "\"" + value + "\"";
+  return value.find(' ') == std::string::npos ? shell_quoted(value) : value;
 }
 
 }  // namespace
@@ -28,7 +20,7 @@ std::variant<LaunchText, Problem> write_megatron_script(const Design& design) {
   auto made = megatron_words(design, "Megatron-LM");
   if (auto* problem = std::get_if<Problem>(&made)) return std::move(*problem);
   MegatronWords& words = std::get<MegatronWords>(made);
-  const int64_t gpus = launch_gpus(design), each = each_node(gpus);
+  const int64_t gpus = launch_gpus(design), each = launch_gpus_per_node(gpus);
   LaunchText out;
   out.file_name = "launch.sh";
   std::string& text = out.text;
@@ -45,12 +37,7 @@ std::variant<LaunchText, Problem> write_megatron_script(const Design& design) {
       std::to_string(each) + "\nNODES=" + std::to_string(gpus / each) +
       "\n"
       "TRAINING_DATA=${TRAINING_DATA:-\"--mock-data\"}\n\n";
-  if (!out.gaps.empty() || !words.gaps.empty()) {
-    text += "# Not the design in these settings:\n";
-    for (const LaunchGap& gap : words.gaps)
-      text += "#   " + gap.knob + " " + gap.value + ": " + gap.reason + "\n";
-    text += "\n";
-  }
+  text += gap_comments(words.gaps);
   text += "ARGUMENTS=(\n";
   for (const auto& [heading, group] : words.groups) {
     if (group.empty()) continue;

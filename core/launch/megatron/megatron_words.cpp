@@ -372,6 +372,35 @@ int64_t launch_gpus(const Design& design) {
   return p.tp * p.pp * p.cp * p.dp;
 }
 
+std::vector<LaunchGap> launch_gaps(const Design& design, const Design& read, const std::string& framework) {
+  Design stated = design;  // 0 experts' tp: the tensor parallel size
+  if (stated.parallel.etp == 0) stated.parallel.etp = read.parallel.etp;
+  LaunchWriter writer(stated, read);
+  for (const Knob& knob : knobs())
+    if (knob.group != KnobGroup::Cluster && !knob.outside_step && !without_effect(stated, knob) &&
+        knob_text(stated, knob) != knob_text(read, knob))
+      writer.gap(knob.id, reason_of(design, knob.id, framework));
+  return writer.finish(framework);
+}
+
+int64_t launch_gpus_per_node(int64_t gpus) {
+  constexpr int64_t kMost = 8;
+  for (int64_t each = kMost; each > 1; --each)
+    if (gpus % each == 0) return each;
+  return 1;
+}
+
+std::string shell_quoted(const std::string& text) {
+  return text.find_first_of("()[]*|, ") == std::string::npos ? text : "\"" + text + "\"";
+}
+
+std::string gap_comments(const std::vector<LaunchGap>& gaps) {
+  if (gaps.empty()) return {};
+  std::string out = "# Not the design in these settings:\n";
+  for (const LaunchGap& gap : gaps) out += "#   " + gap.knob + " " + gap.value + ": " + gap.reason + "\n";
+  return out + "\n";
+}
+
 std::variant<std::vector<MegatronWord>, Problem> megatron_model_words(const Design& design) {
   return ModelWords(design).run();
 }
@@ -392,14 +421,7 @@ std::variant<MegatronWords, Problem> megatron_words(const Design& design, const 
   out.groups.emplace_back("Memory", step.memory());
   out.groups.emplace_back("Kernels", step.kernels());
   const Design read = read_megatron_arguments(as_arguments(out), launch_gpus(design)).design;
-  Design stated = design;  // 0 experts' tp: the tensor parallel size
-  if (stated.parallel.etp == 0) stated.parallel.etp = read.parallel.etp;
-  LaunchWriter writer(stated, read);
-  for (const Knob& knob : knobs())
-    if (knob.group != KnobGroup::Cluster && !knob.outside_step && !without_effect(stated, knob) &&
-        knob_text(stated, knob) != knob_text(read, knob))
-      writer.gap(knob.id, reason_of(design, knob.id, framework));
-  out.gaps = writer.finish(framework);
+  out.gaps = launch_gaps(design, read, framework);
   return out;
 }
 

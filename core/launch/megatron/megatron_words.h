@@ -30,6 +30,14 @@ std::variant<std::vector<MegatronWord>, Problem> megatron_model_words(const Desi
 // design is no training step, or its architecture has no arguments. framework: its name in gaps.
 std::variant<MegatronWords, Problem> megatron_words(const Design& design, const std::string& framework);
 
-int64_t launch_gpus(const Design& design);  // ranks of a training step
+// Settings of the cluster aside: those that have an effect and that the launch, read again, would change.
+std::vector<LaunchGap> launch_gaps(const Design& design, const Design& read, const std::string& framework);
+
+int64_t launch_gpus(const Design& design);   // ranks of a training step
+int64_t launch_gpus_per_node(int64_t gpus);  // the largest number up to 8 that divides them
+// In double quotes, where a shell would read signs of the text.
+std::string shell_quoted(const std::string& text);
+// Comment lines that name the gaps; empty: there are none.
+std::string gap_comments(const std::vector<LaunchGap>& gaps);
 
 }  // namespace shardscape

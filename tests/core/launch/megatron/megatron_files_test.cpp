@@ -1,5 +1,6 @@
 // Real launch files: knobs that a person read from each file, in tests/data/launch. The files are not part of
-// the repository: SHARDSCAPE_REFERENCE names a folder with launch/files; rows whose file is missing are skipped.
+// the repository: SHARDSCAPE_REFERENCE names a folder with launch/files; rows whose file is missing are
+// skipped.
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,9 @@ std::optional<std::string> text_of(const fs::path& path) {
   return out.str();
 }
 
-fs::path reference() { return fs::path(qEnvironmentVariable("SHARDSCAPE_REFERENCE").toStdString()) / "launch" / "files"; }
+fs::path reference() {
+  return fs::path(qEnvironmentVariable("SHARDSCAPE_REFERENCE").toStdString()) / "launch" / "files";
+}
 
 }  // namespace
 
@@ -31,8 +34,8 @@ class MegatronFilesTest : public QObject {
   void files_say_what_a_reader_found_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QJsonObject>("row");
-    for (const char* table : {"nemo1-yaml", "megatron-lm-model_config", "primus-yaml", "mlperf", "slime",
-                              "megatron-recipe"}) {
+    for (const char* table :
+         {"nemo1-yaml", "megatron-lm-model_config", "primus-yaml", "mlperf", "slime", "megatron-recipe"}) {
       QFile in(QString(SHARDSCAPE_TEST_DATA "/launch/%1.json").arg(table));
       QVERIFY2(in.open(QIODevice::ReadOnly), table);
       const QJsonArray rows = QJsonDocument::fromJson(in.readAll()).array();
@@ -67,8 +70,7 @@ class MegatronFilesTest : public QObject {
       const Knob* knob = find_knob(id.toStdString());
       QVERIFY2(knob, qPrintable(id));
       const QString found = QString::fromStdString(knob_text(read.design, *knob));
-      if (found != expected[id].toString())
-        wrong << id + " is " + found + ", not " + expected[id].toString();
+      if (found != expected[id].toString()) wrong << id + " is " + found + ", not " + expected[id].toString();
     }
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join("; ")));
   }
