@@ -225,6 +225,7 @@ void read_command(const LaunchRequest& request, LaunchImport& out) {
                       "the recipe is Python: values that the command does not state are the defaults of "
                       "Megatron-Bridge here, and may be others in the recipe");
   }
+  derive_bridge_positions(settings);
   settings.finish(request, runner.gpus, runner.gpus_from, out);
 }
 
@@ -237,6 +238,7 @@ void read_config(const LaunchRequest& request, LaunchImport& out) {
   MegatronSettings settings("Megatron-Bridge", std::move(std::get<LaunchDocument>(read)));
   translate_bridge_settings(settings);
   if (!settings.set("--num-layers") && !use_model_arguments(request, settings, "", out)) return;
+  derive_bridge_positions(settings);
   settings.finish(request, std::nullopt, "", out);
 }
 

@@ -184,10 +184,12 @@ void translate_bridge_settings(MegatronSettings& s) {
   s.translate("", kOthers);
   named_precision(s);
   s.translate_dumped("model.");
-  // models/gpt_provider.py:298
-  if (const auto length = s.argument("--seq-length"))
-    s.derive("--max-position-embeddings", *length, "the sequence length");
   s.no_effect(kNoEffect);
+}
+
+void derive_bridge_positions(MegatronSettings& s) {
+  if (const auto length = s.argument("--seq-length"))
+    s.derive("--max-position-embeddings", *length, "the sequence length (models/gpt_provider.py:298)");
 }
 
 }  // namespace shardscape

@@ -7,5 +7,7 @@
 namespace shardscape {
 
 void translate_bridge_settings(MegatronSettings& settings);
+// Learned positions are as many as the sequence has tokens. After all values that say the length.
+void derive_bridge_positions(MegatronSettings& settings);
 
 }  // namespace shardscape
