@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
@@ -20,6 +21,12 @@ namespace shardscape {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string measured_text(double value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
 
 std::string preview_text(const LaunchImport& import, bool all_fields) {
   const auto framework = std::find_if(launch_frameworks().begin(), launch_frameworks().end(),
@@ -41,6 +48,10 @@ std::string preview_text(const LaunchImport& import, bool all_fields) {
     out += "\n" + std::string(section.heading) + ":\n" +
            text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left});
   }
+  if (!import.measured.empty()) out += "\nMeasured, says the log:\n";
+  for (const LaunchMeasurement& one : import.measured)
+    out += "  line " + std::to_string(one.line) + ": " + one.what + " " + measured_text(one.value) + " " +
+           one.unit + "\n";
   if (!import.notes.empty()) out += "\nNot followed in the script:\n";
   for (const ShellNote& note : import.notes)
     out += "  line " + std::to_string(note.line) + ": " + note.text + "\n";
@@ -62,6 +73,9 @@ Json preview_json(const LaunchImport& import, const Report* report) {
                         {"source", field.source},
                         {"line", field.line}});
   }
+  Json& measured = out["measured"] = Json::array();
+  for (const LaunchMeasurement& one : import.measured)
+    measured.push_back({{"what", one.what}, {"value", one.value}, {"unit", one.unit}, {"line", one.line}});
   Json& notes = out["notes"] = Json::array();
   for (const ShellNote& note : import.notes) notes.push_back({{"line", note.line}, {"text", note.text}});
   Json& problems = out["problems"] = Json::array();
@@ -83,6 +97,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& request) {
   if (const std::string* as = arguments.value("--as")) request.framework = *as;
+  if (const std::string* model = arguments.value("--model")) request.model = *model;
   if (const std::string* gpus = arguments.value("--gpus")) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(gpus->data(), gpus->data() + gpus->size(), value);
@@ -120,6 +135,8 @@ bool is_launch_framework(const std::string& id) {
 std::vector<Flag> launch_flags() {
   return {{"--gpus", 0, FlagKind::Value, "N",
            "For a launch file: number of all GPUs. Needed where the file does not say it.", ""},
+          {"--model", 0, FlagKind::Value, "NAME",
+           "For a launch file that names no model, or one that is not known: a preset.", ""},
           {"--script-arguments", 0, FlagKind::Value, "TEXT",
            "For a launch script: the values of $1, $2 and so on, separated by spaces.", ""},
           {"--variable", 0, FlagKind::Value, "NAME=VALUE",

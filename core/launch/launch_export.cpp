@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "launch/bridge/bridge_script.h"
+#include "launch/megatron/megatron_script.h"
+
 namespace shardscape {
 namespace {
 
@@ -12,7 +15,12 @@ struct Writer {
 
 // One row per framework.
 const std::vector<Writer>& writers() {
-  static const std::vector<Writer> kWriters{};
+  static const std::vector<Writer> kWriters{
+      {{"megatron-lm", "Megatron-LM", "a script that starts pretrain_gpt.py with torchrun"},
+       write_megatron_script},
+      {{"megatron-bridge", "Megatron-Bridge",
+        "a script that starts a recipe with run_recipe.py and overrides"},
+       write_bridge_script}};
   return kWriters;
 }
 

@@ -109,7 +109,7 @@ void LaunchFields::leave_out(LaunchUse use, const std::string& argument, const s
 
 LaunchDesign LaunchFields::finish(const LaunchRules& rules) {
   for (const auto& [argument, reason] : rules.changes)
-    if (text(argument)) unmapped(argument, reason);
+    if (text(argument).value_or("false") != "false") unmapped(argument, reason);
   for (const auto& entry : arguments_) {
     const std::string &argument = entry.first, &value = entry.second;
     const bool no_effect = std::any_of(rules.no_effect.begin(), rules.no_effect.end(),

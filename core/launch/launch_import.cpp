@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "launch/bridge/bridge_launch.h"
+#include "launch/bridge/python_recipe.h"
 #include "launch/megatron/megatron_launch.h"
+#include "launch/megatron/megatron_yaml.h"
+#include "launch/nemo/mlperf_launch.h"
+#include "launch/nemo/nemo_launch.h"
+#include "launch/primus/primus_launch.h"
+#include "launch/rl/slime_launch.h"
 
 namespace shardscape {
 namespace {
@@ -14,7 +21,28 @@ struct Reader {
 };
 
 const std::vector<Reader>& readers() {
+  // The first reader that recognises a text reads it.
   static const std::vector<Reader> kReaders{
+      {{"megatron-recipe", "Recipes in Python",
+        "recipes of Megatron-Bridge and NeMo 2, with what to read instead"},
+       is_megatron_recipe,
+       refuse_megatron_recipe},
+      {{"megatron-bridge", "Megatron-Bridge", "run_config.yaml, and commands that run a recipe"},
+       is_bridge_launch,
+       read_bridge_launch},
+      {{"primus", "Primus", "experiments in YAML with modules.pre_trainer"},
+       is_primus_launch,
+       read_primus_launch},
+      {{"megatron-yaml", "Megatron-LM, YAML", "files of --yaml-cfg, and MODEL_ARGS of functional tests"},
+       is_megatron_yaml,
+       read_megatron_yaml},
+      {{"nemo1", "NeMo 1", "YAML with trainer and model, or the model's part alone"},
+       is_nemo_launch,
+       read_nemo_launch},
+      {{"mlperf", "MLPerf", "configurations config_*.sh with DGXNNODES and MINIBS"},
+       is_mlperf_launch,
+       read_mlperf_launch},
+      {{"slime", "slime", "scripts with --actor-num-nodes"}, is_slime_launch, read_slime_launch},
       {{"megatron-lm", "Megatron-LM",
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,

@@ -1,7 +1,7 @@
 // Reads a launch file: which design would it run?
 //
-// Kinds of text: a shell script or command line, and the dump of arguments that Megatron-LM prints at the
-// start of its log. Nothing is executed.
+// Kinds of text: shell scripts and command lines, the dump of arguments that Megatron-LM prints at the start
+// of its log, and files of settings (YAML). Nothing is executed.
 #pragma once
 
 #include <functional>
@@ -30,16 +30,26 @@ struct LaunchRequest {
   std::string framework = {};        // id; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
+  std::string model = {};            // a preset, for files that name no model or one that is not known
+};
+
+// A value that a log says was measured.
+struct LaunchMeasurement {
+  std::string what;  // "iteration time", "memory allocated"
+  double value = 0;
+  std::string unit;  // "ms", "MB", "TFLOP/s per GPU"
+  int line = 0;
 };
 
 struct LaunchImport {
   std::string framework;  // id; empty: not recognised
   Design design;          // not validated
   std::optional<int64_t> gpus;
-  std::string gpus_from;            // "--nproc_per_node x --nnodes", "given"
-  std::vector<LaunchField> fields;  // in the order of the file, then what the framework adds
-  std::vector<ShellNote> notes;     // what of a script was not followed
-  std::vector<Problem> problems;    // not empty: there is no design
+  std::string gpus_from;                         // "--nproc_per_node x --nnodes", "given"
+  std::vector<LaunchField> fields;               // in the order of the file, then what the framework adds
+  std::vector<ShellNote> notes;                  // what of a script was not followed
+  std::vector<LaunchMeasurement> measured = {};  // in the order of the log
+  std::vector<Problem> problems;                 // not empty: there is no design
   bool ok() const { return problems.empty(); }
 };
 

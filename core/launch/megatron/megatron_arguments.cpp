@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "design/knobs/knobs.h"
@@ -11,6 +14,16 @@
 
 namespace shardscape {
 namespace {
+
+// "moe_router,attn" -> "attn moe_router"
+std::string sorted_words(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream in(text);
+  std::set<std::string> words{std::istream_iterator<std::string>(in), {}};
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
 
 class MegatronReader {
  public:
@@ -317,6 +330,9 @@ class MegatronReader {
       f_.set("offload_activations", layers, "--cpu-offloading-num-layers");
     const auto granularity = f_.text("--recompute-granularity");
     if (f_.on("--recompute-activations")) f_.set("recompute", "selective", "--recompute-activations");
+    if (!granularity)
+      for (const char* argument : {"--recompute-method", "--recompute-num-layers", "--recompute-modules"})
+        f_.ignore(argument, "read only with --recompute-granularity");
     if (!granularity) return;
     f_.set("recompute", *granularity, "--recompute-granularity");
     if (const auto method = f_.text("--recompute-method"))
@@ -337,20 +353,21 @@ class MegatronReader {
     if (f_.on("--moe-shared-expert-overlap"))
       f_.set("shared_expert_overlap", "true", "--moe-shared-expert-overlap");
     const std::string engine = f_.text("--cuda-graph-impl").value_or("none");
-    std::string scope = f_.text("--cuda-graph-scope").value_or("full");
+    std::string scope = f_.text(f_.has("--cuda-graph-modules") ? "--cuda-graph-modules"
+                                                               : "--cuda-graph-scope")
+                            .value_or("full");
     if (engine == "none") return;
     if (engine == "full_iteration") scope = "full_iteration";
-    std::replace(scope.begin(), scope.end(), ' ', ',');
     static const std::map<std::string, const char*> kScopes{
         {"full", "layer"},
-        {"attn,mlp", "layer"},
-        {"mlp,attn", "layer"},
+        {"attn mlp", "layer"},
         {"attn", "attention"},
         {"moe_router", "router"},
-        {"moe_router,moe_preprocess", "router"},
-        {"attn,moe_router", "attention-router"},
-        {"attn,moe_router,moe_preprocess", "attention-router"},
+        {"moe_preprocess moe_router", "router"},
+        {"attn moe_router", "attention-router"},
+        {"attn moe_preprocess moe_router", "attention-router"},
         {"full_iteration", "iteration"}};
+    scope = sorted_words(scope);
     const auto known = kScopes.find(scope);
     if (known == kScopes.end())
       return f_.unmapped("--cuda-graph-scope", "graphs of the modules \"" + scope + "\" have no setting");

@@ -61,7 +61,9 @@ bool MegatronFlags::knows(const std::string& argument) const {
 
 bool MegatronFlags::is_default(const std::string& argument, const std::string& value) const {
   const auto found = flags_.find(argument);
-  if (found == flags_.end() || found->second.action != MegatronAction::Value) return false;
+  if (found == flags_.end()) return false;
+  if (found->second.action != MegatronAction::Value)
+    return value == "false";  // a switch of a file of settings
   const std::string& otherwise = found->second.otherwise;
   if (otherwise.empty()) return value.empty();
   const auto a = number(value), b = number(otherwise);

@@ -4,41 +4,23 @@
 #include <charconv>
 #include <map>
 
+#include "launch/megatron/megatron_measured.h"
+#include "launch/megatron/megatron_settings.h"
 #include "launch/megatron/megatron_text.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int64_t kMostGpus = 100'000'000;
-
-std::optional<int64_t> whole(const std::string& text) {
-  int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 // GPUs of torchrun: processes per node x nodes.
-void read_gpus(const MegatronText& read, const LaunchRequest& request, LaunchImport& out) {
-  if (request.gpus) {
-    out.gpus = request.gpus;
-    out.gpus_from = "given";
-    return;
-  }
+bool read_gpus(const MegatronText& read, const LaunchRequest& request, LaunchImport& out) {
   const auto find = [&](const char* name) -> std::optional<int64_t> {
     const auto it = read.launcher.find(name);
-    return it == read.launcher.end() ? std::nullopt : whole(it->second);
+    return it == read.launcher.end() ? std::nullopt : whole_number(it->second);
   };
-  if (const auto world = find("world_size")) {
-    out.gpus = world;
-    out.gpus_from = "world_size";
-  } else if (const auto each = find("--nproc_per_node")) {
-    const bool given = read.launcher.contains("--nnodes");
-    const auto nodes = given ? find("--nnodes") : 1;
-    if (!nodes || *each < 1 || *nodes < 1 || *each > kMostGpus / *nodes) return;
-    out.gpus = *each * *nodes;
-    out.gpus_from = given ? "--nproc_per_node x --nnodes" : "--nproc_per_node";
-  }
+  if (const auto world = find("world_size")) return set_launch_gpus(request, world, "world_size", out);
+  const bool given = read.launcher.contains("--nnodes");
+  return set_launch_gpus(request, gpus_of(given ? find("--nnodes") : 1, find("--nproc_per_node")),
+                         given ? "--nproc_per_node x --nnodes" : "--nproc_per_node", out);
 }
 
 std::optional<MegatronText> find_command(const LaunchRequest& request, LaunchImport& out) {
@@ -81,12 +63,8 @@ void read_megatron_launch(const LaunchRequest& request, LaunchImport& out) {
   const std::optional<MegatronText> given = has_megatron_dump(request.text) ? megatron_dump(request.text)
                                                                             : find_command(request, out);
   if (!given) return;
-  read_gpus(*given, request, out);
-  if (!out.gpus) {
-    out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
-                              "the file does not say on how many GPUs it runs", "--gpus N");
-    return;
-  }
+  if (!read_gpus(*given, request, out)) return;
+  if (has_megatron_dump(request.text)) out.measured = megatron_measurements(request.text);
   LaunchDesign read = read_megatron_arguments(given->arguments, *out.gpus);
   out.design = std::move(read.design);
   out.fields = std::move(read.fields);

@@ -39,7 +39,7 @@ class ModelReader {
     f_.derive("head_dim", std::to_string(f_.number("--kv-channels", hidden / std::max<int64_t>(heads, 1))),
               "--kv-channels", "hidden size / heads", "megatron/training/arguments.py:1333");
     constexpr int64_t kMultiple = 64;
-    const int64_t otherwise = f_.has("--swiglu") ? 8 * hidden / 3 / kMultiple * kMultiple : 4 * hidden;
+    const int64_t otherwise = f_.on("--swiglu") ? 8 * hidden / 3 / kMultiple * kMultiple : 4 * hidden;
     ffn_ = f_.number("--ffn-hidden-size", otherwise);
     f_.derive("ffn", std::to_string(ffn_), "--ffn-hidden-size",
               "4 x hidden size; with --swiglu 8/3 x hidden size, rounded down to a multiple of 64",
@@ -124,6 +124,11 @@ class ModelReader {
     if (norm == "RMSNorm")
       return f_.unmapped("--normalization", "RMSNorm is known only with rope, SwiGLU and without biases");
     if (experts > 0) f_.unmapped("--num-experts", "experts are known only with RMSNorm, rope and SwiGLU");
+    if (f_.on("--squared-relu")) {
+      if (!rope_ || !unbiased || gated)
+        f_.unmapped("--squared-relu", "known only with rope, without biases and without a gate");
+      return f_.set_architecture("nemotron4", "--squared-relu");
+    }
     std::string options;
     for (const auto& [chosen, option] : {std::pair{rope_, "rope"}, {gated, "swiglu"}, {unbiased, "unbiased"}})
       if (chosen) options += (options.empty() ? "; " : ", ") + std::string(option);
@@ -144,6 +149,7 @@ class ModelReader {
     const int64_t shared = shared_width(width);
     const bool sigmoid = f_.text("--moe-router-score-function").value_or("softmax") == "sigmoid";
     (void)f_.on("--moe-router-enable-expert-bias");
+    (void)f_.on("--moe-grouped-gemm");  // as the kernel profiles compute experts
     if (latent) {
       latent_attention();
       (void)f_.on("--qk-layernorm");
@@ -170,10 +176,12 @@ class ModelReader {
     const std::string argument = "--moe-shared-expert-intermediate-size";
     const int64_t shared = f_.number(argument, 0);
     if (shared == 0) return 0;
-    if (width <= 0 || shared % width != 0)
-      f_.unmapped(argument, "the width is no multiple of the experts' width " + std::to_string(width));
-    else
+    if (width > 0 && shared % width == 0) {
       f_.set("shared_experts", shared / width, argument);
+    } else {
+      f_.set("shared_experts", 1, argument);
+      f_.set("shared_ffn", shared, argument);
+    }
     return shared;
   }
 

@@ -19,6 +19,8 @@ constexpr size_t kParseSteps = 64;       // per byte of a text that the script c
 constexpr int kDeepestCall = 50;
 constexpr int kDeepestList = 1'000;
 constexpr size_t kLongestNote = 60;
+constexpr const char* kScript = "./script.sh";  // the name of the script for itself
+constexpr int64_t kMostInSequence = 10'000;
 constexpr int64_t kMostWaits = 100;  // turns of a loop that asks the running machine
 
 enum class Flow { Next, Break, Continue, Return };
@@ -32,6 +34,7 @@ class Interpreter {
       exported_.insert(name);
     }
     state_.arguments = input.arguments;
+    set_shell_value(state_, "BASH_SOURCE", kScript);
   }
 
   std::optional<Problem> run(std::string_view text) {
@@ -419,6 +422,7 @@ class Interpreter {
     state.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(script) + 1, words.end());
     for (const auto& [name, variable] : copied(state_.variables))
       if (exported_.contains(name)) state.variables[name] = variable;
+    set_shell_value(state, "BASH_SOURCE", kScript);
     state.budget = state_.budget;
     std::swap(state_, state);
     auto functions = std::exchange(functions_, {});
@@ -537,12 +541,26 @@ class Interpreter {
       return std::to_string(shell_arithmetic(state_, expression));
     }
     if (words[0] == "printf") return shell_printf(words, 1);
+    if (words[0] == "seq") return sequence(words);
     if (words[0] == "echo") {
       std::string out;
       for (size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + words[i];
       return out;
     }
     return std::nullopt;
+  }
+
+  // "seq LAST", "seq FIRST LAST", "seq FIRST STEP LAST".
+  std::optional<std::string> sequence(const std::vector<std::string>& words) {
+    if (words.size() < 2 || words.size() > 4 || words[1].starts_with('-')) return std::nullopt;
+    const int64_t last = shell_arithmetic(state_, words.back());
+    const int64_t first = words.size() > 2 ? shell_arithmetic(state_, words[1]) : 1;
+    const int64_t step = words.size() > 3 ? shell_arithmetic(state_, words[2]) : 1;
+    if (step < 1 || first < 0 || (last - first) / step > kMostInSequence) return std::nullopt;
+    std::string out;
+    for (int64_t i = first; i <= last; i += step) out += (i > first ? " " : "") + std::to_string(i);
+    state_.budget.spend(out.size());
+    return out;
   }
 
   const ShellInput& input_;

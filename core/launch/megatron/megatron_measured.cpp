@@ -1,0 +1,61 @@
+#include "launch/megatron/megatron_measured.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace shardscape {
+namespace {
+
+struct Row {
+  const char *words, *what, *unit;
+  bool largest;
+};
+constexpr Row kRows[] = {{"elapsed time per iteration (ms):", "time of an iteration", "ms", false},
+                         {"throughput per GPU (TFLOP/s/GPU):", "throughput of a GPU", "TFLOP/s", false},
+                         {"| max allocated:", "largest allocated memory", "MB", true},
+                         {"| max reserved:", "largest reserved memory", "MB", true}};
+
+struct Found {
+  double value;
+  int line;
+};
+
+std::optional<double> number_behind(std::string_view line, std::string_view words) {
+  const size_t at = line.find(words);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + words.size());
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  double out = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), out);
+  return error == std::errc() && out >= 0 ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<LaunchMeasurement> megatron_measurements(std::string_view log) {
+  std::map<const Row*, std::vector<Found>> found;
+  int number = 0;
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = std::min(log.find('\n', at), log.size());
+    const std::string_view line = log.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    for (const Row& row : kRows)
+      if (const auto value = number_behind(line, row.words)) found[&row].push_back({*value, number});
+  }
+  std::vector<LaunchMeasurement> out;
+  for (const Row& row : kRows) {
+    std::vector<Found>& values = found[&row];
+    if (values.empty()) continue;
+    if (!row.largest && values.size() > 1) values.erase(values.begin());
+    std::sort(values.begin(), values.end(), [](const Found& a, const Found& b) { return a.value < b.value; });
+    const Found& chosen = row.largest ? values.back() : values[(values.size() - 1) / 2];
+    out.push_back({row.what, chosen.value, row.unit, chosen.line});
+  }
+  return out;
+}
+
+}  // namespace shardscape
