@@ -119,6 +119,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& request) {
   if (const std::string* as = arguments.value("--as")) request.framework = *as;
+  if (const std::string* model = arguments.value("--model")) request.model = *model;
   if (const std::string* gpus = arguments.value("--gpus")) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(gpus->data(), gpus->data() + gpus->size(), value);
@@ -156,6 +157,10 @@ bool is_launch_framework(const std::string& id) {
 std::vector<Flag> launch_flags() {
   return {{"--gpus", 0, FlagKind::Value, "N",
            "For a launch file: number of all GPUs. Needed where the file does not say it.", ""},
+          {"--model", 0, FlagKind::Value, "NAME",
+           "For a launch file that does not name its model: a preset, a name of the Hugging Face hub, or the "
+           "path of a config.json.",
+           ""},
           {"--script-arguments", 0, FlagKind::Value, "TEXT",
            "For a launch script: the values of $1, $2 and so on, separated by spaces.", ""},
           {"--variable", 0, FlagKind::Value, "NAME=VALUE",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "launch/deepspeed/deepspeed_export.h"
+
 namespace shardscape {
 namespace {
 
@@ -12,7 +14,9 @@ struct Writer {
 
 // One row per framework.
 const std::vector<Writer>& writers() {
-  static const std::vector<Writer> kWriters{};
+  static const std::vector<Writer> kWriters{
+      {{"deepspeed", "DeepSpeed", "a script of Megatron-DeepSpeed with the JSON of DeepSpeed"},
+       export_deepspeed}};
   return kWriters;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "launch/deepspeed/deepspeed_launch.h"
+#include "launch/deepspeed/megatron_deepspeed.h"
 #include "launch/megatron/megatron_launch.h"
+#include "launch/trainer/trainer_launch.h"
 
 namespace shardscape {
 namespace {
@@ -15,10 +18,24 @@ struct Reader {
 
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> kReaders{
+      {{"megatron-deepspeed", "Megatron-DeepSpeed",
+        "scripts and command lines with --num-layers and --deepspeed"},
+       is_megatron_deepspeed,
+       read_megatron_deepspeed},
       {{"megatron-lm", "Megatron-LM",
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
-       read_megatron_launch}};
+       read_megatron_launch},
+      {{"deepspeed-json", "DeepSpeed", "JSON settings of DeepSpeed"}, is_deepspeed_json, read_deepspeed_json},
+      {{"axolotl", "axolotl", "YAML files"}, is_axolotl_yaml, read_axolotl_yaml},
+      {{"llama-factory", "LLaMA-Factory", "YAML files"}, is_llama_factory_yaml, read_llama_factory_yaml},
+      {{"accelerate", "accelerate", "YAML files of accelerate config"},
+       is_accelerate_config,
+       read_accelerate_config},
+      {{"transformers", "Hugging Face transformers",
+        "scripts and command lines with TrainingArguments, or with the YAML of a trainer"},
+       is_trainer_script,
+       read_trainer_script}};
   return kReaders;
 }
 
