@@ -136,7 +136,9 @@ std::vector<Flag> launch_flags() {
   return {{"--gpus", 0, FlagKind::Value, "N",
            "For a launch file: number of all GPUs. Needed where the file does not say it.", ""},
           {"--model", 0, FlagKind::Value, "NAME",
-           "For a launch file that names no model, or one that is not known: a preset.", ""},
+           "For a launch file that does not name its model: a preset, a name of the Hugging Face hub, or the "
+           "path of a config.json.",
+           ""},
           {"--script-arguments", 0, FlagKind::Value, "TEXT",
            "For a launch script: the values of $1, $2 and so on, separated by spaces.", ""},
           {"--variable", 0, FlagKind::Value, "NAME=VALUE",

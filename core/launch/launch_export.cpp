@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/bridge/bridge_script.h"
+#include "launch/deepspeed/deepspeed_export.h"
 #include "launch/megatron/megatron_script.h"
 
 namespace shardscape {
@@ -20,7 +21,9 @@ const std::vector<Writer>& writers() {
        write_megatron_script},
       {{"megatron-bridge", "Megatron-Bridge",
         "a script that starts a recipe with run_recipe.py and overrides"},
-       write_bridge_script}};
+       write_bridge_script},
+      {{"deepspeed", "DeepSpeed", "a script of Megatron-DeepSpeed with the JSON of DeepSpeed"},
+       export_deepspeed}};
   return kWriters;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
@@ -41,6 +42,11 @@ int64_t LaunchFields::number(const std::string& argument, int64_t otherwise) {
   const auto [end, error] = std::from_chars(found->data(), found->data() + found->size(), value);
   const bool whole = error == std::errc() && end == found->data() + found->size();
   if (whole && value >= -kLargest && value <= kLargest) return value;
+  double real = 0;  // JSON writes 5e8
+  const auto [last, wrong] = std::from_chars(found->data(), found->data() + found->size(), real);
+  if (!whole && wrong == std::errc() && last == found->data() + found->size() && real == std::floor(real) &&
+      std::abs(real) <= static_cast<double>(kLargest))
+    return static_cast<int64_t>(real);
   misread(argument, *found == "true" ? "the argument has no value: a variable of the script is empty"
                     : whole          ? "the number is too large"
                                      : "\"" + *found + "\" is not a whole number");
@@ -86,9 +92,30 @@ void LaunchFields::set_architecture(const std::string& architecture, const std::
 void LaunchFields::derive(const char* knob, const std::string& value, const std::string& argument,
                           const std::string& rule, const std::string& source) {
   if (has(argument)) return set(knob, value, argument);
+  conclude(knob, value, argument, rule, source);
+}
+
+void LaunchFields::conclude(const char* knob, const std::string& value, const std::string& argument,
+                            const std::string& rule, const std::string& source) {
+  used_.insert(argument);
   if (const auto problem = set_knob(out_.design, *find_knob(knob), value))
     return unmapped(argument, to_string(*problem));
   note(LaunchUse::Derived, argument, value, knob, rule, source);
+}
+
+void LaunchFields::assume(const char* knob, const std::string& value, const std::string& argument,
+                          const std::string& reason) {
+  used_.insert(argument);
+  if (const auto problem = set_knob(out_.design, *find_knob(knob), value))
+    return unmapped(argument, to_string(*problem));
+  note(LaunchUse::Assumed, argument, value, knob, reason);
+}
+
+void LaunchFields::set_model(const ModelSpec& model, const std::string& argument, const std::string& name,
+                             const std::string& origin) {
+  used_.insert(argument);
+  out_.design.model = model;
+  note(LaunchUse::Taken, argument, name, "", origin);
 }
 
 void LaunchFields::ignore(const std::string& pattern, const std::string& reason) {

@@ -4,12 +4,15 @@
 
 #include "launch/bridge/bridge_launch.h"
 #include "launch/bridge/python_recipe.h"
+#include "launch/deepspeed/deepspeed_launch.h"
+#include "launch/deepspeed/megatron_deepspeed.h"
 #include "launch/megatron/megatron_launch.h"
 #include "launch/megatron/megatron_yaml.h"
 #include "launch/nemo/mlperf_launch.h"
 #include "launch/nemo/nemo_launch.h"
 #include "launch/primus/primus_launch.h"
 #include "launch/rl/slime_launch.h"
+#include "launch/trainer/trainer_launch.h"
 
 namespace shardscape {
 namespace {
@@ -43,10 +46,24 @@ const std::vector<Reader>& readers() {
        is_mlperf_launch,
        read_mlperf_launch},
       {{"slime", "slime", "scripts with --actor-num-nodes"}, is_slime_launch, read_slime_launch},
+      {{"megatron-deepspeed", "Megatron-DeepSpeed",
+        "scripts and command lines with --num-layers and --deepspeed"},
+       is_megatron_deepspeed,
+       read_megatron_deepspeed},
       {{"megatron-lm", "Megatron-LM",
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
-       read_megatron_launch}};
+       read_megatron_launch},
+      {{"deepspeed-json", "DeepSpeed", "JSON settings of DeepSpeed"}, is_deepspeed_json, read_deepspeed_json},
+      {{"axolotl", "axolotl", "YAML files"}, is_axolotl_yaml, read_axolotl_yaml},
+      {{"llama-factory", "LLaMA-Factory", "YAML files"}, is_llama_factory_yaml, read_llama_factory_yaml},
+      {{"accelerate", "accelerate", "YAML files of accelerate config"},
+       is_accelerate_config,
+       read_accelerate_config},
+      {{"transformers", "Hugging Face transformers",
+        "scripts and command lines with TrainingArguments, or with the YAML of a trainer"},
+       is_trainer_script,
+       read_trainer_script}};
   return kReaders;
 }
 

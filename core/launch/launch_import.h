@@ -1,7 +1,7 @@
 // Reads a launch file: which design would it run?
 //
-// Kinds of text: shell scripts and command lines, the dump of arguments that Megatron-LM prints at the start
-// of its log, and files of settings (YAML). Nothing is executed.
+// Kinds of text: a shell script or command line, the dump of arguments that Megatron-LM prints at the start
+// of its log, and files of settings in YAML or JSON. Nothing is executed.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,9 @@ struct LaunchRequest {
   std::string framework = {};        // id; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
-  std::string model = {};            // a preset, for files that name no model or one that is not known
+  // For files that name no model, or one that the library does not know: a preset, a name of the Hugging Face
+  // hub, or the path of a config.json.
+  std::string model = {};
 };
 
 // A value that a log says was measured.

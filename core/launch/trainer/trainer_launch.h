@@ -1,0 +1,24 @@
+// Launches of trainers on top of Hugging Face transformers.
+#pragma once
+
+#include <string_view>
+
+#include "launch/launch_import.h"
+
+namespace shardscape {
+
+// YAML of `accelerate config`. The script that it starts has the model and the batch.
+bool is_accelerate_config(std::string_view text);
+void read_accelerate_config(const LaunchRequest& request, LaunchImport& out);
+
+bool is_llama_factory_yaml(std::string_view text);
+void read_llama_factory_yaml(const LaunchRequest& request, LaunchImport& out);
+
+bool is_axolotl_yaml(std::string_view text);
+void read_axolotl_yaml(const LaunchRequest& request, LaunchImport& out);
+
+// Scripts that start a program with transformers' TrainingArguments, or a trainer with its YAML.
+bool is_trainer_script(std::string_view text);
+void read_trainer_script(const LaunchRequest& request, LaunchImport& out);
+
+}  // namespace shardscape

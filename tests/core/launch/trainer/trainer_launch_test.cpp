@@ -1,0 +1,220 @@
+// Launches of trainers on top of Hugging Face transformers.
+#include <QtTest>
+
+#include "design/knobs/knobs.h"
+#include "launch/launch_import.h"
+#include "launch/launch_parts.h"
+#include "support/read_launch.h"
+
+using namespace shardscape;
+using test::expect_knobs;
+using test::field;
+using test::read_launch;
+
+class TrainerLaunchTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void names_of_models_data() {
+    QTest::addColumn<QString>("preset");
+    const auto row = [](const char* name, const char* preset) { QTest::newRow(name) << QString(preset); };
+    row("meta-llama/Meta-Llama-3-8B-Instruct", "llama3-8b");
+    row("meta-llama/Llama-3.1-8B", "llama3-8b");
+    row("NousResearch/Meta-Llama-3.1-8B", "llama3-8b");
+    row("meta-llama/Llama-2-7b-hf", "llama2-7b");
+    row("/data/llama-2-7b-hf/", "llama2-7b");
+    row("Qwen/Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b");
+    row("Qwen/Qwen2.5-0.5B", "qwen2.5-0.5b");
+    row("mistralai/Mixtral-8x7B-v0.1", "mixtral-8x7b");
+    row("deepseek-ai/DeepSeek-R1", "deepseek-v3");
+    row("deepseek-ai/DeepSeek-V2-Lite", "deepseek-v2-lite");
+    row("axolotl-ai-co/gpt-oss-120b-dequantized", "gpt-oss-120b");
+    row("llama3-8b", "llama3-8b");
+    row("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3");
+    row("mistralai/Mistral-7B-Instruct-v0.2", "");
+    row("bigscience/bloom", "bloom-176b");
+    row("Qwen/Qwen-9000B", "");
+    row("", "");
+    row("-instruct", "");
+  }
+  void names_of_models() {
+    QFETCH(QString, preset);
+    const Preset* const found = preset_of_name(QTest::currentDataTag());
+    QCOMPARE(found ? QString::fromStdString(found->id) : QString(), preset);
+  }
+
+  void llama_factory() {
+    const std::string text = R"(model_name_or_path: Qwen/Qwen3-4B
+stage: sft
+finetuning_type: full
+deepspeed: configs/ds_z2_config.json
+cutoff_len: 4096
+per_device_train_batch_size: 2
+gradient_accumulation_steps: 4
+max_grad_norm: 0
+bf16: true
+learning_rate: 1.0e-5
+)";
+    const std::string json = R"({"train_micro_batch_size_per_gpu": "auto", "gradient_clipping": "auto",
+      "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "overlap_comm": true}})";
+    const LaunchImport read = read_launch(text, 8, "", {{"configs/ds_z2_config.json", json}});
+    QCOMPARE(expect_knobs(read, {{"seq", "4096"},
+                                 {"microbatch", "2"},
+                                 {"batch", "64"},
+                                 {"dtype", "bf16"},
+                                 {"grad_dtype", "bf16"},
+                                 {"sync", "zero-2"},
+                                 {"recompute", "full"},
+                                 {"clip_grad_norm", "false"},
+                                 {"lora_rank", "0"},
+                                 {"profile", "transformers-flash"}}),
+             QString());
+    QVERIFY(field(read, "deepspeed.zero_optimization.overlap_comm")->use == LaunchUse::NoCounterpart);
+    QVERIFY(field(read, "learning_rate")->use == LaunchUse::NoEffect);
+    QCOMPARE(field(read, "cutoff_len")->line, 5);
+    // Without the file, its name says the stage.
+    const LaunchImport alone = read_launch(text, 8);
+    QCOMPARE(expect_knobs(alone, {{"sync", "zero-2"}, {"dtype", "bf16"}, {"batch", "64"}}), QString());
+    QCOMPARE(alone.notes.size(), size_t(1));
+    QCOMPARE(alone.notes[0].line, 4);
+  }
+
+  void adapters() {
+    const LaunchImport read = read_launch(R"(model_name_or_path: meta-llama/Llama-2-7b-hf
+template: default
+lora_rank: 16
+lora_target: q_proj,v_proj
+lora_dropout: 0.05
+quantization_bit: 4
+double_quantization: false
+bf16: true
+)",
+                                          4);
+    QCOMPARE(expect_knobs(read, {{"lora_rank", "16"},
+                                 {"lora_modules", "q,v"},
+                                 {"lora_dropout", "true"},
+                                 {"frozen_dtype", "nf4"},
+                                 {"sync", "ddp-buckets"}}),
+             QString());
+  }
+
+  void axolotl() {
+    const std::string text = R"(base_model: NousResearch/Meta-Llama-3.1-8B
+datasets:
+  - path: some/data
+    type: alpaca
+sequence_len: 8192
+sample_packing: true
+micro_batch_size: 2
+gradient_accumulation_steps: 4
+dp_shard_size: 4
+dp_replicate_size: 2
+tensor_parallel_size: 2
+optimizer: adamw_bnb_8bit
+bf16: auto
+gradient_checkpointing: true
+fsdp_version: 2
+fsdp_config:
+  offload_params: false
+  reshard_after_forward: false
+)";
+    const LaunchImport read = read_launch(text);
+    QCOMPARE(read.gpus.value_or(0), int64_t(16));
+    QCOMPARE(expect_knobs(read, {{"tp", "2"},
+                                 {"dp", "8"},
+                                 {"dp_shard", "4"},
+                                 {"sync", "fsdp2"},
+                                 {"reshard_after_forward", "false"},
+                                 {"microbatch", "2"},
+                                 {"batch", "64"},
+                                 {"seq", "8192"},
+                                 {"dtype", "bf16"},
+                                 {"grad_dtype", "bf16"},
+                                 {"moment_dtype", "int8-blockwise"},
+                                 {"recompute", "full"}}),
+             QString());
+    QVERIFY(field(read, "sample_packing")->use == LaunchUse::NoCounterpart);
+    QVERIFY(field(read, "bf16")->use == LaunchUse::Derived);
+    // Degrees that contradict the GPUs.
+    QVERIFY(field(read_launch(text, 32), "dp_shard_size")->use == LaunchUse::NotUnderstood);
+  }
+
+  void accelerate() {
+    const LaunchImport read = read_launch(R"(distributed_type: FSDP
+mixed_precision: bf16
+num_machines: 2
+num_processes: 16
+fsdp_config:
+  fsdp_sharding_strategy: HYBRID_SHARD
+  fsdp_activation_checkpointing: true
+)",
+                                          0, "llama3-8b");
+    QCOMPARE(expect_knobs(read, {{"dp", "16"},
+                                 {"dp_shard", "8"},
+                                 {"sync", "fsdp1"},
+                                 {"reshard_after_forward", "true"},
+                                 {"recompute", "full"},
+                                 {"dtype", "bf16"},
+                                 {"grad_dtype", "bf16"}}),
+             QString());
+    const LaunchImport zero = read_launch(
+        "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config:\n  "
+        "zero_stage: 3\n"
+        "  gradient_accumulation_steps: 4\n  offload_optimizer_device: cpu\n  gradient_clipping: 1.0\n",
+        0, "llama3-8b");
+    QCOMPARE(expect_knobs(zero, {{"sync", "zero-3"},
+                                 {"batch", "32"},
+                                 {"offload_optimizer", "true"},
+                                 {"clip_grad_norm", "true"},
+                                 {"grad_dtype", "bf16"}}),
+             QString());
+  }
+
+  void command_lines() {
+    const LaunchImport read = read_launch(R"---(cat <<EOT > ds.json
+{"zero_optimization": {"stage": 3}, "bf16": {"enabled": "auto"}, "train_micro_batch_size_per_gpu": "auto"}
+EOT
+deepspeed --num_gpus 8 run_clm.py --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 \
+  --per_device_train_batch_size 4 --gradient_accumulation_steps=2 --gradient_checkpointing \
+  --deepspeed ds.json \
+  --learning_rate 1e-5 --do_train
+)---");
+    QCOMPARE(QString::fromStdString(read.framework), QString("transformers"));
+    QCOMPARE(read.gpus.value_or(0), int64_t(8));
+    QCOMPARE(expect_knobs(read, {{"sync", "zero-3"},
+                                 {"microbatch", "4"},
+                                 {"batch", "64"},
+                                 {"dtype", "bf16"},
+                                 {"recompute", "full"}}),
+             QString());
+    QVERIFY(field(read, "--per_device_train_batch_size")->use == LaunchUse::Taken);
+  }
+
+  // A script that only names its files says which file is missing; with the files, it is read.
+  void scripts_with_files() {
+    const std::string
+        script = "CUDA_VISIBLE_DEVICES=0,1 accelerate launch --config_file fsdp.yaml train.py lora.yaml\n";
+    const std::string
+        yaml = "model_name_or_path: Qwen/Qwen3-4B\nfinetuning_type: full\nstage: sft\nbf16: true\n";
+    const LaunchImport missing = read_launch(script, 0, "", {{"lora.yaml", yaml}});
+    QVERIFY(!missing.ok());
+    QVERIFY(missing.problems[0].what.find("fsdp.yaml") != std::string::npos);
+    const LaunchImport read = read_launch(
+        script, 0, "",
+        {{"lora.yaml", yaml},
+         {"fsdp.yaml", "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\nnum_processes: 2\n"}});
+    QCOMPARE(expect_knobs(read, {{"sync", "fsdp2"}, {"dp", "2"}, {"dtype", "bf16"}}), QString());
+  }
+
+  void other_files_are_no_launch_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("config.json") << R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2})";
+    QTest::newRow("some yaml") << "name: x\nvalue: 3\n";
+  }
+  void other_files_are_no_launch() {
+    QFETCH(QString, text);
+    QVERIFY(!looks_like_launch(text.toStdString()));
+  }
+};
+
+QTEST_APPLESS_MAIN(TrainerLaunchTest)
+#include "trainer_launch_test.moc"
