@@ -1,0 +1,108 @@
+// Documents of settings become flat arguments with lines; hostile ones are refused.
+#include <QTest>
+
+#include "launch/document/launch_document.h"
+
+using namespace shardscape;
+
+Q_DECLARE_METATYPE(shardscape::DocumentLanguage)
+
+namespace {
+
+std::variant<LaunchDocument, Problem> read(DocumentLanguage language, const std::string& text) {
+  return read_launch_document(language, text, "file");
+}
+
+std::string repeated(const std::string& part, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += part;
+  return out;
+}
+
+}  // namespace
+
+class LaunchDocumentTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void values_have_the_path_of_their_names_data() {
+    QTest::addColumn<DocumentLanguage>("language");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("yaml") << DocumentLanguage::Yaml
+                          << "parallel:\n  tp: 8\n  on: yes\nsizes: [1, 2, 4]\nname: \"a b\"\n"
+                             "sets:\n  - {path: x}\n  - {path: y}\nnone: ~\n";
+    QTest::newRow("toml") << DocumentLanguage::Toml
+                          << "name = \"a b\"\nsizes = [1, 2, 4]\n[parallel]\ntp = 8\non = true\n"
+                             "[[sets]]\npath = \"x\"\n[[sets]]\npath = \"y\"\n";
+    QTest::newRow("json")
+        << DocumentLanguage::Json
+        << "{\"parallel\": {\"tp\": 8, \"on\": true}, \"sizes\": [1, 2, 4], \"name\": \"a b\","
+           "\"sets\": [{\"path\": \"x\"}, {\"path\": \"y\"}], \"none\": null}";
+  }
+  void values_have_the_path_of_their_names() {
+    QFETCH(DocumentLanguage, language);
+    QFETCH(QString, text);
+    const auto document = read(language, text.toStdString());
+    QVERIFY(std::holds_alternative<LaunchDocument>(document));
+    LaunchArguments arguments = std::get<LaunchDocument>(document).arguments;
+    if (language != DocumentLanguage::Toml) QCOMPARE(arguments.extract("none").mapped(), std::string("null"));
+    const LaunchArguments wanted{{"parallel.tp", "8"}, {"parallel.on", "true"}, {"sizes", "1 2 4"},
+                                 {"name", "a b"},      {"sets.0.path", "x"},    {"sets.1.path", "y"}};
+    QVERIFY(arguments == wanted);
+  }
+
+  void lines_are_kept() {
+    const auto yaml = read(DocumentLanguage::Yaml, "a: 1\nb:\n  c: 2\n");
+    QCOMPARE(std::get<LaunchDocument>(yaml).lines.at("b.c"), 3);
+    const auto toml = read(DocumentLanguage::Toml, "a = 1\n\n[b]\nc = 2\n");
+    QCOMPARE(std::get<LaunchDocument>(toml).lines.at("b.c"), 4);
+  }
+
+  void merged_mappings_are_replaced_by_own_values() {
+    const auto yaml = read(DocumentLanguage::Yaml, "base: &b {x: 1, y: 2}\nmine:\n  <<: *b\n  y: 3\n");
+    const LaunchArguments& arguments = std::get<LaunchDocument>(yaml).arguments;
+    QCOMPARE(arguments.at("mine.x"), std::string("1"));
+    QCOMPARE(arguments.at("mine.y"), std::string("3"));
+  }
+
+  void broken_and_hostile_documents_are_refused_data() {
+    QTest::addColumn<DocumentLanguage>("language");
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("place");
+    const auto row = [](const char* name, DocumentLanguage language, const std::string& text,
+                        const char* place) {
+      QTest::newRow(name) << language << QString::fromStdString(text) << place;
+    };
+    row("yaml syntax", DocumentLanguage::Yaml, "a: 1\nb: [1\n", "file, line 3");
+    row("toml syntax", DocumentLanguage::Toml, "a = 1\nb = \n", "file, line 2");
+    row("json syntax", DocumentLanguage::Json, "{\"a\": 1,\n\"b\": }", "file, line 2");
+    row("no mapping", DocumentLanguage::Yaml, "- 1\n- 2\n", "file");
+    row("no object", DocumentLanguage::Json, "[1, 2]", "file");
+    row("deep yaml", DocumentLanguage::Yaml, repeated("{a: ", 300) + "1" + repeated("}", 300),
+        "file, line 1");
+    row("deep json", DocumentLanguage::Json, repeated("{\"a\":", 100'000), "file");
+    row("deep toml", DocumentLanguage::Toml, "a = " + repeated("[", 200) + repeated("]", 200),
+        "file, line 1");
+    std::string bomb = "a0: &a0 {x: 1, y: 1}\n";
+    for (int i = 1; i < 40; ++i) {
+      const std::string before = "*a" + std::to_string(i - 1);
+      bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {x: " + before + ", y: " + before +
+              "}\n";
+    }
+    row("aliases that multiply", DocumentLanguage::Yaml, bomb, "file, line 1");
+  }
+  void broken_and_hostile_documents_are_refused() {
+    QFETCH(DocumentLanguage, language);
+    QFETCH(QString, text);
+    QFETCH(QString, place);
+    const auto document = read(language, text.toStdString());
+    QVERIFY(std::holds_alternative<Problem>(document));
+    const Problem& problem = std::get<Problem>(document);
+    QVERIFY(problem.code == ProblemCode::LaunchSyntax);
+    QCOMPARE(QString::fromStdString(problem.where), place);
+    QVERIFY2(problem.what.size() < 200, problem.what.c_str());
+  }
+};
+
+QTEST_APPLESS_MAIN(LaunchDocumentTest)
+#include "launch_document_test.moc"
