@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/megatron/megatron_launch.h"
+#include "launch/server/server_launch.h"
 
 namespace shardscape {
 namespace {
@@ -18,7 +19,19 @@ const std::vector<Reader>& readers() {
       {{"megatron-lm", "Megatron-LM",
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
-       read_megatron_launch}};
+       read_megatron_launch},
+      {{"inferencex", "InferenceX", "scripts for disaggregated serving whose variables are given"},
+       is_inferencex_launch,
+       read_server_launch},
+      {{"vllm", "vLLM", "vllm serve commands in scripts and Markdown, --config files, and logs"},
+       is_vllm_launch,
+       read_server_launch},
+      {{"sglang", "SGLang", "sglang.launch_server commands in scripts and Markdown, and logs"},
+       is_sglang_launch,
+       read_server_launch},
+      {{"trtllm", "TensorRT-LLM", "trtllm-serve commands in scripts and Markdown, and files of options"},
+       is_trtllm_launch,
+       read_server_launch}};
   return kReaders;
 }
 

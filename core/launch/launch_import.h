@@ -1,7 +1,7 @@
 // Reads a launch file: which design would it run?
 //
-// Kinds of text: a shell script or command line, and the dump of arguments that Megatron-LM prints at the
-// start of its log. Nothing is executed.
+// Kinds of text: a shell script or command line, Markdown with commands, a document with options, and the
+// arguments that a program prints at the start of its log. Nothing is executed.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,14 @@ struct LaunchRequest {
   std::string where;                 // name of the text in messages: a file name
   std::string framework = {};        // id; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
+  std::string model = {};  // preset or id at Hugging Face, where the file names a model that is not known
+  int line = 0;            // of the command to read, if there are several; 0: the first
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
+};
+
+// A setting of a service, which simulates requests (serving/service/service_spec.h).
+struct LaunchSetting {
+  std::string id, value;
 };
 
 struct LaunchImport {
@@ -38,6 +45,7 @@ struct LaunchImport {
   std::optional<int64_t> gpus;
   std::string gpus_from;            // "--nproc_per_node x --nnodes", "given"
   std::vector<LaunchField> fields;  // in the order of the file, then what the framework adds
+  std::vector<LaunchSetting> service;  // of a serving engine: what the design does not hold
   std::vector<ShellNote> notes;     // what of a script was not followed
   std::vector<Problem> problems;    // not empty: there is no design
   bool ok() const { return problems.empty(); }
