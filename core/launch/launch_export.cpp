@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "launch/server/server_writer.h"
+
 namespace shardscape {
 namespace {
 
@@ -12,7 +14,10 @@ struct Writer {
 
 // One row per framework.
 const std::vector<Writer>& writers() {
-  static const std::vector<Writer> kWriters{};
+  static const std::vector<Writer> kWriters{
+      {{"vllm", "vLLM", "a script with vllm serve"}, write_vllm_launch},
+      {{"sglang", "SGLang", "a script with sglang.launch_server"}, write_sglang_launch},
+      {{"trtllm", "TensorRT-LLM", "a script with trtllm-serve and its options"}, write_trtllm_launch}};
   return kWriters;
 }
 
