@@ -82,14 +82,15 @@ class ServerLaunchTest : public QObject {
   // Values read by a person from files of public repositories: folder "files" of SHARDSCAPE_REFERENCE.
   void reference_files_data() {
     QTest::addColumn<QJsonObject>("row");
-    for (const char* framework : {"vllm-serve", "sglang", "trtllm", "dynamo"}) {
+    for (const char* framework : {"vllm-serve", "sglang", "trtllm", "dynamo", "inferencex"}) {
       const QString path = QString(SHARDSCAPE_TEST_DATA "/launch/%1.json").arg(framework);
       const QJsonArray rows = QJsonDocument::fromJson(text_of(path).toUtf8()).array();
       QVERIFY2(!rows.isEmpty(), qPrintable(path));
       for (const QJsonValue& row : rows) {
         const QJsonObject one = row.toObject();
         const QString name = one["file"].toString().section('/', -1) + " line " +
-                             QString::number(one["line"].toInt()) + " " + one["model"].toString();
+                             QString::number(one["line"].toInt()) + " " + one["model"].toString() +
+                             (one.contains("variables") ? " with variables" : "");
         QTest::newRow(qPrintable(name)) << one;
       }
     }
@@ -104,6 +105,9 @@ class ServerLaunchTest : public QObject {
     request.where = row["file"].toString().toStdString();
     request.model = row["model"].toString().toStdString();
     request.line = row["line"].toInt();
+    const QJsonObject variables = row["variables"].toObject();
+    for (auto it = variables.begin(); it != variables.end(); ++it)
+      request.shell.environment[it.key().toStdString()] = it.value().toString().toStdString();
     request.shell.source = [&](const std::string& name) -> std::optional<std::string> {
       const QString beside = path.section('/', 0, -2) + "/" + QString::fromStdString(name);
       return QFile::exists(beside) ? std::optional(text_of(beside).toStdString()) : std::nullopt;
