@@ -84,7 +84,7 @@ class Workers {
 }  // namespace
 
 bool is_inferencex_script(std::string_view text) {
-  return has(text, "check_env_vars") && has(text, "PREFILL_N") && has(text, "RANDOM_RANGE_RATIO");
+  return has(text, "check_env_vars") && has(text, "PREFILL_N");
 }
 
 std::optional<ServerText> read_inferencex_script(const LaunchRequest& request, LaunchImport& out) {

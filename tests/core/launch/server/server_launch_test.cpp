@@ -243,7 +243,7 @@ class ServerLaunchTest : public QObject {
         "check_env_vars CONC_LIST DECODE_TP PREFILL_NODES RANDOM_RANGE_RATIO\nexport "
         "MODEL_PATH=$MODEL_PATH\n";
     request.where = "dsr1_fp8_mi355x_sglang-disagg.sh";
-    QCOMPARE(code_of(import_launch(request)), QString("LaunchFormat"));
+    QCOMPARE(code_of(import_launch(request)), QString("launch-format"));
     request.shell.environment = {{"MODEL_PATH", "deepseek-ai/DeepSeek-R1"},
                                  {"DECODE_TP", "8"},
                                  {"DECODE_EP", "8"},
@@ -264,7 +264,7 @@ class ServerLaunchTest : public QObject {
     const LaunchImport read = import_launch(request);
     has_settings(read, "replicas 4");
     request.gpus = 3;
-    QCOMPARE(code_of(import_launch(request)), QString("LaunchGpus"));
+    QCOMPARE(code_of(import_launch(request)), QString("launch-gpus"));
   }
 
   void launches_without_a_design_data() {
