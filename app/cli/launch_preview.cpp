@@ -16,6 +16,7 @@
 #include "launch/launch_files.h"
 #include "launch/launch_import.h"
 #include "plan/report.h"
+#include "serving/service/service_spec.h"
 
 namespace shardscape {
 namespace {
@@ -58,10 +59,26 @@ std::string preview_text(const LaunchImport& import, bool all_fields) {
   return out;
 }
 
+// The command that simulates requests to the engine of the launch.
+std::string serve_command(const LaunchImport& import, const std::string& design) {
+  std::string out = "shardscape-cli serve --design " + design;
+  for (const LaunchSetting& setting : import.service) {
+    const ServiceSetting* found = find_setting(setting.id);
+    if (!found) continue;
+    out += " " + found->flag();
+    const bool plain = setting.value.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789._-,/") == std::string::npos;
+    out += " " + (plain && !setting.value.empty() ? setting.value : "'" + setting.value + "'");
+  }
+  return out;
+}
+
 Json preview_json(const LaunchImport& import, const Report* report) {
   Json out{{"valid", import.ok() && report && report->valid()}, {"framework", import.framework}};
   if (import.gpus) out["gpus"] = {{"value", *import.gpus}, {"from", import.gpus_from}};
   if (import.ok()) out["design"] = Json::parse(to_json(import.design));
+  for (const LaunchSetting& setting : import.service) out["service"][setting.id] = setting.value;
   for (const LaunchUseText& section : launch_uses()) {
     Json& list = out[section.key] = Json::array();
     for (const LaunchField& field : import.fields)
@@ -106,6 +123,13 @@ std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& req
                      "a whole number from 1"};
     request.gpus = value;
   }
+  if (const std::string* model = arguments.value("--model")) request.model = *model;
+  if (const std::string* line = arguments.value("--line")) {
+    const auto [end, error] = std::from_chars(line->data(), line->data() + line->size(), request.line);
+    if (error != std::errc() || end != line->data() + line->size() || request.line < 1)
+      return Problem{ProblemCode::FlagValueInvalid, "--line", "\"" + *line + "\" is no line of the file",
+                     "a whole number from 1"};
+  }
   if (const std::string* words = arguments.value("--script-arguments"))
     request.shell.arguments = words_of(*words);
   for (const std::string& variable : arguments.values("--variable")) {
@@ -139,6 +163,8 @@ std::vector<Flag> launch_flags() {
            "For a launch file that does not name its model: a preset, a name of the Hugging Face hub, or the "
            "path of a config.json.",
            ""},
+          {"--line", 0, FlagKind::Value, "N",
+           "For a launch file with several commands: the line of the one to read. Default: the first.", ""},
           {"--script-arguments", 0, FlagKind::Value, "TEXT",
            "For a launch script: the values of $1, $2 and so on, separated by spaces.", ""},
           {"--variable", 0, FlagKind::Value, "NAME=VALUE",
@@ -161,7 +187,11 @@ int import_launch_file(const Arguments& arguments, const std::string& path, std:
   print_problems(import.ok() ? report->problems : import.problems);
   if (!import.ok()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, arguments.has("--all-fields"));
-  if (const std::string* output = arguments.value("--output")) {
+  const std::string* output = arguments.value("--output");
+  if (!json && !import.service.empty())
+    std::cout << "\nRequests to this engine:\n  " << serve_command(import, output ? *output : "DESIGN")
+              << "\n";
+  if (output) {
     if (const auto problem = save_design(import.design, *output)) {
       print_problem(*problem);
       return kFileError;

@@ -5,6 +5,7 @@
 #include "launch/bridge/bridge_script.h"
 #include "launch/deepspeed/deepspeed_export.h"
 #include "launch/megatron/megatron_script.h"
+#include "launch/server/server_writer.h"
 
 namespace shardscape {
 namespace {
@@ -23,7 +24,10 @@ const std::vector<Writer>& writers() {
         "a script that starts a recipe with run_recipe.py and overrides"},
        write_bridge_script},
       {{"deepspeed", "DeepSpeed", "a script of Megatron-DeepSpeed with the JSON of DeepSpeed"},
-       export_deepspeed}};
+       export_deepspeed},
+      {{"vllm", "vLLM", "a script with vllm serve"}, write_vllm_launch},
+      {{"sglang", "SGLang", "a script with sglang.launch_server"}, write_sglang_launch},
+      {{"trtllm", "TensorRT-LLM", "a script with trtllm-serve and its options"}, write_trtllm_launch}};
   return kWriters;
 }
 

@@ -21,7 +21,7 @@ struct LaunchField {
   LaunchUse use = LaunchUse::Taken;
   std::string name;                     // as the framework writes it: "--num-layers", "parallelism.tp"
   std::string value;                    // as the file gives it, or the value assumed or derived
-  std::vector<std::string> knobs = {};  // ids of the settings that it changed
+  std::vector<std::string> knobs = {};  // ids of the settings of the design, or of a service
   std::string note = {};                // the reason, the rule
   std::string source = {};              // of a rule or default: "megatron/training/arguments.py:448"
   int line = 0;                         // in the file; 0: not there

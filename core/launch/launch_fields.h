@@ -105,10 +105,12 @@ class LaunchFields {
   // Arguments that no reader asked for have no effect or no counterpart, or the framework does not have them.
   LaunchDesign finish(const LaunchRules& rules);
 
- private:
-  void leave_out(LaunchUse use, const std::string& argument, const std::string& reason);
+ protected:
   void note(LaunchUse use, const std::string& argument, const std::string& value, const std::string& knob,
             const std::string& reason = {}, const std::string& source = {});
+
+ private:
+  void leave_out(LaunchUse use, const std::string& argument, const std::string& reason);
 
   const LaunchArguments& arguments_;
   int64_t gpus_;

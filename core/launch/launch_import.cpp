@@ -12,6 +12,7 @@
 #include "launch/nemo/nemo_launch.h"
 #include "launch/primus/primus_launch.h"
 #include "launch/rl/slime_launch.h"
+#include "launch/server/server_launch.h"
 #include "launch/trainer/trainer_launch.h"
 
 namespace shardscape {
@@ -63,7 +64,19 @@ const std::vector<Reader>& readers() {
       {{"transformers", "Hugging Face transformers",
         "scripts and command lines with TrainingArguments, or with the YAML of a trainer"},
        is_trainer_script,
-       read_trainer_script}};
+       read_trainer_script},
+      {{"inferencex", "InferenceX", "scripts for disaggregated serving whose variables are given"},
+       is_inferencex_launch,
+       read_server_launch},
+      {{"vllm", "vLLM", "vllm serve commands in scripts and Markdown, --config files, and logs"},
+       is_vllm_launch,
+       read_server_launch},
+      {{"sglang", "SGLang", "sglang.launch_server commands in scripts and Markdown, and logs"},
+       is_sglang_launch,
+       read_server_launch},
+      {{"trtllm", "TensorRT-LLM", "trtllm-serve commands in scripts and Markdown, and files of options"},
+       is_trtllm_launch,
+       read_server_launch}};
   return kReaders;
 }
 

@@ -1,7 +1,7 @@
 // Reads a launch file: which design would it run?
 //
 // Kinds of text: a shell script or command line, the dump of arguments that Megatron-LM prints at the start
-// of its log, and files of settings in YAML or JSON. Nothing is executed.
+// of its log, and files of settings in YAML or JSON, and Markdown with commands. Nothing is executed.
 #pragma once
 
 #include <functional>
@@ -29,6 +29,7 @@ struct LaunchRequest {
   std::string where;                 // name of the text in messages: a file name
   std::string framework = {};        // id; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
+  int line = 0;                      // of the command to read, if there are several; 0: the first
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
   // For files that name no model, or one that the library does not know: a preset, a name of the Hugging Face
   // hub, or the path of a config.json.
@@ -43,12 +44,18 @@ struct LaunchMeasurement {
   int line = 0;
 };
 
+// A setting of a service, which simulates requests (serving/service/service_spec.h).
+struct LaunchSetting {
+  std::string id, value;
+};
+
 struct LaunchImport {
   std::string framework;  // id; empty: not recognised
   Design design;          // not validated
   std::optional<int64_t> gpus;
   std::string gpus_from;                         // "--nproc_per_node x --nnodes", "given"
   std::vector<LaunchField> fields;               // in the order of the file, then what the framework adds
+  std::vector<LaunchSetting> service;            // of a serving engine: what the design does not hold
   std::vector<ShellNote> notes;                  // what of a script was not followed
   std::vector<LaunchMeasurement> measured = {};  // in the order of the log
   std::vector<Problem> problems;                 // not empty: there is no design

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/units.h"
+#include "launch/server/server_layout.h"
 #include "serving/requests/lengths.h"
 #include "validation/server_command.h"
 #include "validation/serving_mapping.h"
@@ -41,28 +42,18 @@ std::string taken(ServerSettings& settings, const char* name) {
 
 // The layout of the GPUs.
 void lab_layout(ServingMapper& m, ServerSettings& settings) {
-  const auto take = [&](const char* name) { return taken(settings, name); };
-  const auto degree = [&](const char* name) { return std::max<int64_t>(1, std::atoll(take(name).c_str())); };
-  int64_t tp = degree("tp"), dp = degree("dp"), ep = degree("ep");
-  const int64_t pp = degree("pp");
-  const bool experts = take("expert_parallel") == "true";
-  // SGLang switches data-parallel attention off if dp is 1 (server_args.py, _handle_data_parallelism).
-  const bool attention = take("dp_attention") == "true" && dp > 1;
-  if (!attention) m.serving().settings.erase("dp_attention");
-  if (m.serving().cell.engine == "sglang" && attention) tp = std::max<int64_t>(1, tp / dp);
-  const int64_t gpus = tp * dp;
-  const auto deepep = settings.find("moe_a2a_backend");
-  const bool dispatches = deepep != settings.end() && deepep->second == "deepep";
-  if (dispatches) settings.erase(deepep);
-  // SGLang with DeepEP has as many ranks of experts as GPUs (server_args.py, _handle_a2a_moe).
-  if (experts || dispatches) ep = gpus;
-  if (gpus % ep != 0) return m.refuse("the degrees do not divide each other");
-  // SGLang's dp without attention runs replicas, each with its experts.
-  const bool replicas = m.serving().cell.engine == "sglang" && !attention && dp > 1;
-  m.layout(tp, dp, replicas ? std::min(ep, tp) : ep, replicas ? tp / std::min(ep, tp) : gpus / ep);
-  if (dispatches) m.set("dispatcher", "flex");
-  m.set("pp", pp);
-  if (const std::string type = take("kv_cache_dtype"); !type.empty() && type != "auto")
+  const ServerLayout layout = server_layout(m.engine().engine, settings);
+  if (layout.dp == 1) m.serving().settings.erase("dp_attention");
+  if (!layout.problem.empty()) return m.refuse("the degrees do not divide each other");
+  for (const char* name : {"tp", "pp", "dp", "ep", "expert_parallel", "dp_attention"}) settings.erase(name);
+  m.layout(layout.tp, layout.dp, layout.ep, layout.etp);
+  if (const auto deepep = settings.find("moe_a2a_backend");
+      deepep != settings.end() && deepep->second == "deepep") {
+    settings.erase(deepep);
+    m.set("dispatcher", layout.dispatcher);
+  }
+  m.set("pp", layout.pp);
+  if (const std::string type = taken(settings, "kv_cache_dtype"); !type.empty() && type != "auto")
     m.set("kv_cache_dtype", type.starts_with("fp8") ? "fp8" : type);
 }
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "launch/server/served_model.h"
 #include "symbolic/json_value.h"
 #include "validation/measured_set.h"
 
@@ -47,12 +48,6 @@ class RowMapper {
   const MeasuredJson& row_;
   MeasuredRow out_;
 };
-
-std::string plain_name(const std::string& name);  // letters and digits in lower case
-
-// The preset whose id equals the name except for case and punctuation ("Qwen3_30B_a3B"); empty if there is
-// none.
-std::string preset_named(const std::string& name);
 
 // Sets transposed_weights for the accelerator: Transformer Engine 2 makes no transposed FP8 copies for
 // Blackwell, whose GEMMs read both layouts (is_non_tn_fp8_gemm_supported).

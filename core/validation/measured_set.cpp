@@ -94,14 +94,6 @@ std::optional<int64_t> whole(const MeasuredJson& value) {
 
 }  // namespace
 
-std::string plain_name(const std::string& name) {
-  std::string out;
-  for (char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::string row_number(size_t number) { return "row " + std::to_string(number); }
 
 RowMapper::RowMapper(const MeasuredJson& row, std::string name) : row_(object_or_empty(row)) {
@@ -205,23 +197,6 @@ MeasuredRow RowMapper::finish() {
 void set_transposed_weights(RowMapper& m, const std::string& accelerator) {
   for (const char* blackwell : {"b200", "b300"})  // and gb200, gb300
     if (accelerator.find(blackwell) != std::string::npos) m.set("transposed_weights", "false");
-}
-
-std::string preset_named(const std::string& name) {
-  // Other names of models.
-  const std::string known = plain_name(name);
-  for (const auto& [alias, id] : {std::pair{"llama3405b", "llama3.1-405b"},
-                                  {"llama318b", "llama3-8b"},
-                                  {"llama3170b", "llama3-70b"},
-                                  {"deepseekv2lite", "deepseek-v2-lite"},
-                                  {"22b", "megatron-22b"},
-                                  {"175b", "gpt3-175b-megatron"},
-                                  {"530b", "mt-nlg-530b"},
-                                  {"1t", "megatron-1t"}})
-    if (known == alias) return id;
-  for (const Preset& preset : ModelLibrary::instance().presets())
-    if (plain_name(preset.id) == known) return preset.id;
-  return {};
 }
 
 // The text "source" of a set, or its parts if it is a list; otherwise the text "note".

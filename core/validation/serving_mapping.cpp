@@ -15,70 +15,6 @@ constexpr int64_t kAnyContext = 1024;     // of the design; steps have contexts 
 constexpr int64_t kLongest = 1 << 20;     // tokens; no row exceeds the limit of its engine
 constexpr int64_t kRequestsPerUser = 10;  // InferenceX
 
-// The formats of published checkpoints (config.json and hf_quant_config.json). Null: there is none.
-// gpt-oss: the publisher's experts have 4 bits, whatever the label.
-struct Checkpoint {
-  const char* preset;
-  const char *fp8, *fp4, *int4;
-};
-constexpr char
-    kAllBlocks[] = "attention=fp8-block, mlp=fp8-block, experts=fp8-block, shared_experts=fp8-block";
-constexpr Checkpoint kCheckpoints[] = {
-    {"deepseek-v3", kAllBlocks, "mlp=nvfp4, experts=nvfp4, shared_experts=nvfp4", nullptr},
-    {"deepseek-v3.2", kAllBlocks, nullptr, nullptr},
-    {"glm-5", kAllBlocks, nullptr, nullptr},
-    {"glm-5.2", kAllBlocks, nullptr, nullptr},
-    {"gpt-oss-20b", nullptr, "experts=mxfp4", nullptr},
-    {"gpt-oss-120b", nullptr, "experts=mxfp4", nullptr},
-    {"kimi-k2.5", nullptr, "experts=nvfp4", "experts=int4-g32"},
-    {"minimax-m2.5", "attention=fp8-block, experts=fp8-block", "experts=nvfp4", nullptr},
-    {"mixtral-8x7b", "attention=fp8, experts=fp8", nullptr, nullptr},
-    {"qwen3-235b-a22b", "attention=fp8-block, experts=fp8-block", nullptr, nullptr},
-    {"qwen3.5-397b-a17b", "attention=fp8-block, mixer=fp8-block, experts=fp8-block, shared_experts=fp8-block",
-     "experts=nvfp4", nullptr},
-};
-
-struct Formats {
-  std::string text;
-  bool fp8_cache = false;  // NVIDIA's dense checkpoints state an FP8 cache
-};
-std::optional<Formats> formats_of(const std::string& preset, bool experts, const std::string& precision) {
-  const bool fp8 = precision.starts_with("fp8"), fp4 = precision == "fp4" || precision == "nvfp4";
-  if (!experts) {
-    if (!fp8 && !fp4) return std::nullopt;
-    const std::string format = fp4 ? "nvfp4" : precision == "fp8_block" ? "fp8-block" : "fp8";
-    return Formats{"attention=" + format + ", mlp=" + format, true};
-  }
-  for (const Checkpoint& checkpoint : kCheckpoints) {
-    if (preset != checkpoint.preset) continue;
-    const char* text = fp8                    ? checkpoint.fp8
-                       : fp4                  ? checkpoint.fp4
-                       : precision == "mxfp4" ? checkpoint.fp4
-                       : precision == "int4"  ? checkpoint.int4
-                                              : nullptr;
-    if (text) return Formats{text};
-  }
-  return std::nullopt;
-}
-
-// The preset of a model's name: without its owner, and without endings that do not change the architecture.
-std::string serving_preset(const std::string& name) {
-  std::string known = plain_name(name.substr(name.rfind('/') + 1));
-  for (const char* deepseek : {"deepseekr1", "deepseekv31"})
-    if (known.starts_with(deepseek)) return "deepseek-v3";
-  for (bool shorter = true; shorter;) {
-    if (const std::string id = preset_named(known); !id.empty()) return id;
-    shorter = false;
-    for (const char* tail :
-         {"instruct", "2507", "hf", "fp8", "nvfp4", "v01", "999", "99", "edge", "datacenter"})
-      if (!shorter && known.ends_with(tail)) {
-        known.resize(known.size() - std::char_traits<char>::length(tail));
-        shorter = true;
-      }
-  }
-  return {};
-}
-
 // The accelerator with the longest name that the text contains.
 const Accelerator* named_accelerator(const std::string& text) {
   const std::string wanted = plain_name(text);
@@ -247,7 +183,7 @@ void ServingMapper::checkpoint(const std::string& model, const std::string& prec
     set("dtype", precision);
     return set("weight_formats", "");
   }
-  const auto formats = formats_of(id, out().design.model.experts > 0, precision);
+  const auto formats = served_formats(id, out().design.model.experts > 0, precision);
   if (!formats) return refuse("no checkpoint of " + id + " in " + precision + " is known");
   set("weight_formats", formats->text);
   if (formats->fp8_cache) set("kv_cache_dtype", "fp8");
