@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/megatron/megatron_launch.h"
+#include "launch/torchtitan/torchtitan_launch.h"
 
 namespace shardscape {
 namespace {
@@ -18,7 +19,10 @@ const std::vector<Reader>& readers() {
       {{"megatron-lm", "Megatron-LM",
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
-       read_megatron_launch}};
+       read_megatron_launch},
+      {{"torchtitan", "torchtitan", "TOML files up to v0.2.2, and settings that its logs print"},
+       is_torchtitan_launch,
+       read_torchtitan_launch}};
   return kReaders;
 }
 

@@ -29,7 +29,14 @@ struct LaunchRequest {
   std::string where;                 // name of the text in messages: a file name
   std::string framework = {};        // id; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
+  std::string model = {};            // a preset, for files that name no model or one that is not known
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
+};
+
+// A value that the log of a run reports.
+struct LaunchMeasured {
+  std::string what, value, unit;
+  int line = 0;
 };
 
 struct LaunchImport {
@@ -39,6 +46,7 @@ struct LaunchImport {
   std::string gpus_from;            // "--nproc_per_node x --nnodes", "given"
   std::vector<LaunchField> fields;  // in the order of the file, then what the framework adds
   std::vector<ShellNote> notes;     // what of a script was not followed
+  std::vector<LaunchMeasured> measured;
   std::vector<Problem> problems;    // not empty: there is no design
   bool ok() const { return problems.empty(); }
 };
