@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "launch/litgpt/litgpt_launch.h"
+#include "launch/maxtext/maxtext_launch.h"
 #include "launch/megatron/megatron_launch.h"
+#include "launch/nanotron/nanotron_launch.h"
+#include "launch/neox/neox_launch.h"
 #include "launch/torchtitan/torchtitan_launch.h"
 
 namespace shardscape {
@@ -22,7 +26,13 @@ const std::vector<Reader>& readers() {
        read_megatron_launch},
       {{"torchtitan", "torchtitan", "TOML files up to v0.2.2, and settings that its logs print"},
        is_torchtitan_launch,
-       read_torchtitan_launch}};
+       read_torchtitan_launch},
+      {{"nanotron", "nanotron", "YAML files"}, is_nanotron_launch, read_nanotron_launch},
+      {{"gpt-neox", "GPT-NeoX", "YAML files"}, is_neox_launch, read_neox_launch},
+      {{"litgpt", "litgpt", "YAML files of litgpt pretrain"}, is_litgpt_launch, read_litgpt_launch},
+      {{"maxtext", "MaxText", "YAML files, command lines of overrides, and parameters in logs"},
+       is_maxtext_launch,
+       read_maxtext_launch}};
   return kReaders;
 }
 

@@ -33,9 +33,11 @@ struct LaunchRequest {
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources
 };
 
-// A value that the log of a run reports.
-struct LaunchMeasured {
-  std::string what, value, unit;
+// A value that a log says was measured.
+struct LaunchMeasurement {
+  std::string what;  // "iteration time", "memory allocated"
+  double value = 0;
+  std::string unit;  // "ms", "MB", "TFLOP/s per GPU"
   int line = 0;
 };
 
@@ -43,11 +45,11 @@ struct LaunchImport {
   std::string framework;  // id; empty: not recognised
   Design design;          // not validated
   std::optional<int64_t> gpus;
-  std::string gpus_from;            // "--nproc_per_node x --nnodes", "given"
-  std::vector<LaunchField> fields;  // in the order of the file, then what the framework adds
-  std::vector<ShellNote> notes;     // what of a script was not followed
-  std::vector<LaunchMeasured> measured;
-  std::vector<Problem> problems;    // not empty: there is no design
+  std::string gpus_from;                         // "--nproc_per_node x --nnodes", "given"
+  std::vector<LaunchField> fields;               // in the order of the file, then what the framework adds
+  std::vector<ShellNote> notes;                  // what of a script was not followed
+  std::vector<LaunchMeasurement> measured = {};  // in the order of the log
+  std::vector<Problem> problems;                 // not empty: there is no design
   bool ok() const { return problems.empty(); }
 };
 

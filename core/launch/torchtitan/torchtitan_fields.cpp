@@ -127,19 +127,25 @@ class SettingsReader {
       return refuse(ProblemCode::LaunchFormat, "model.name is flux, which makes images by diffusion",
                     "a launch of a language model: llama3, llama4, deepseek_v3, qwen3 or gpt_oss");
     const TorchtitanModel* known = torchtitan_model(name, flavor);
-    if (!known)
-      return set_requested_model(
-          f_, request_, "model.name \"" + name + "\" has no known model.flavor \"" + flavor + "\"", out_);
-    if (!set_preset(f_, known->preset, "model.flavor")) return false;
-    if (!known->sizes.empty()) f_.design().model.preset.clear();
-    for (const auto& [knob, value] : known->sizes) f_.set(knob, value, "model.flavor");
-    f_.design().name = name + " " + flavor;
-    if (*known->difference != '\0') f_.unmapped("model.flavor", known->difference);
-    if (sees_documents(*known, flavor))
-      f_.unmapped("model.flavor", "attention sees one document at a time; packed_length would say how long");
+    if (known)
+      set_flavor(*known, flavor);
+    else if (!set_requested_model(f_, request_,
+                                  "model.name \"" + name + "\" has no known model.flavor \"" + flavor + "\"",
+                                  out_))
+      return false;
     f_.set("seq", f_.number("training.seq_len", 2048), "training.seq_len");
     f_.derive("vocab_multiple", "1", "vocabulary", "not padded", "torchtitan/models/llama3/model/model.py");
     return true;
+  }
+
+  void set_flavor(const TorchtitanModel& known, const std::string& flavor) {
+    set_preset(f_, known.preset, "model.flavor");
+    if (!known.sizes.empty()) f_.design().model.preset.clear();
+    for (const auto& [knob, value] : known.sizes) f_.set(knob, value, "model.flavor");
+    f_.design().name = std::string(known.name) + " " + flavor;
+    if (*known.difference != '\0') f_.unmapped("model.flavor", known.difference);
+    if (sees_documents(known, flavor))
+      f_.unmapped("model.flavor", "attention sees one document at a time; packed_length would say how long");
   }
 
   bool degrees() {
@@ -237,7 +243,7 @@ class SettingsReader {
     if (tensor != 1 && tensor != d_.tp)
       f_.misread(etp, std::to_string(tensor) + " is neither 1 nor tensor_parallel_degree");
     else if (d_.tp > 1)
-      f_.set("etp", tensor, etp);
+      f_.set("etp", tensor == d_.tp ? 0 : tensor, etp);
     if (kind == "standard")
       f_.set("dispatcher", "alltoall", backend);
     else if (kind == "deepep")
@@ -458,6 +464,7 @@ void SettingsReader::stages(bool several) {
     return f_.unmapped("parallelism.pipeline_parallel_degree", "torchtitan refuses to split " +
                                                                    std::to_string(layers) + " layers into " +
                                                                    std::to_string(stages) + " stages");
+  if (std::all_of(split.begin(), split.end(), [&](int64_t one) { return one == split.front(); })) return;
   f_.derive("stage_layers", joined_numbers(split), "layers of stages",
             "even, with the embedding and the head counted as layers",
             "torchtitan/distributed/pipeline_parallel.py:240");

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "launch/document/document_launch.h"
+
 namespace shardscape {
 namespace {
 
@@ -97,8 +99,8 @@ int64_t torchtitan_log_gpus(std::string_view text) {
   return gpus;
 }
 
-std::vector<LaunchMeasured> torchtitan_measured(std::string_view text) {
-  std::vector<LaunchMeasured> out;
+std::vector<LaunchMeasurement> torchtitan_measured(std::string_view text) {
+  std::vector<LaunchMeasurement> out;
   for_lines(text, [&](std::string_view raw, int line) {
     if (raw.find("tps: ") == std::string_view::npos || raw.find("step: ") == std::string_view::npos) return;
     const std::string plain = without_colours(raw);
@@ -107,8 +109,8 @@ std::vector<LaunchMeasured> torchtitan_measured(std::string_view text) {
                                            {"memory: ", "reserved memory, largest so far", "GiB"},
                                            {"tflops: ", "useful FLOP/s per GPU", "TFLOP/s"},
                                            {"mfu: ", "model FLOPs utilization", "%"}})
-      if (const std::string value = number_after(plain, name); !value.empty())
-        out.push_back({what, value, unit, line});
+      if (const auto value = real_number(number_after(plain, name)))
+        out.push_back({what, *value, unit, line});
   });
   return out;
 }

@@ -20,6 +20,6 @@ std::string torchtitan_settings(std::string_view text);
 int64_t torchtitan_log_gpus(std::string_view text);
 
 // Speed and memory of the last step (torchtitan/components/metrics.py:460).
-std::vector<LaunchMeasured> torchtitan_measured(std::string_view text);
+std::vector<LaunchMeasurement> torchtitan_measured(std::string_view text);
 
 }  // namespace shardscape
