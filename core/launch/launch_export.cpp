@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "launch/maxtext/maxtext_export.h"
+#include "launch/torchtitan/torchtitan_export.h"
+
 namespace shardscape {
 namespace {
 
@@ -12,7 +15,9 @@ struct Writer {
 
 // One row per framework.
 const std::vector<Writer>& writers() {
-  static const std::vector<Writer> kWriters{};
+  static const std::vector<Writer> kWriters{
+      {{"torchtitan", "torchtitan", "TOML file of v0.2.2"}, write_torchtitan},
+      {{"maxtext", "MaxText", "command line"}, write_maxtext}};
   return kWriters;
 }
 
