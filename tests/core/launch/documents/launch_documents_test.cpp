@@ -289,7 +289,8 @@ class LaunchDocumentsTest : public QObject {
       const auto text = read_text(fs::path(SHARDSCAPE_TEST_DATA) / "launch" /
                                   (std::string(framework) + ".json"));
       QVERIFY(std::holds_alternative<std::string>(text));
-      for (const Json& row : Json::parse(std::get<std::string>(text))["files"]) {
+      const Json table = Json::parse(std::get<std::string>(text));
+      for (const Json& row : table["files"]) {
         const std::string file = row["file"].get<std::string>();
         QTest::newRow(file.c_str()) << QString::fromStdString(file) << QString::fromStdString(row.dump());
       }
