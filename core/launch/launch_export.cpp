@@ -4,8 +4,10 @@
 
 #include "launch/bridge/bridge_script.h"
 #include "launch/deepspeed/deepspeed_export.h"
+#include "launch/maxtext/maxtext_export.h"
 #include "launch/megatron/megatron_script.h"
 #include "launch/server/server_writer.h"
+#include "launch/torchtitan/torchtitan_export.h"
 
 namespace shardscape {
 namespace {
@@ -27,7 +29,9 @@ const std::vector<Writer>& writers() {
        export_deepspeed},
       {{"vllm", "vLLM", "a script with vllm serve"}, write_vllm_launch},
       {{"sglang", "SGLang", "a script with sglang.launch_server"}, write_sglang_launch},
-      {{"trtllm", "TensorRT-LLM", "a script with trtllm-serve and its options"}, write_trtllm_launch}};
+      {{"trtllm", "TensorRT-LLM", "a script with trtllm-serve and its options"}, write_trtllm_launch},
+      {{"torchtitan", "torchtitan", "TOML file of v0.2.2"}, write_torchtitan},
+      {{"maxtext", "MaxText", "command line"}, write_maxtext}};
   return kWriters;
 }
 

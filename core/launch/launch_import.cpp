@@ -6,13 +6,18 @@
 #include "launch/bridge/python_recipe.h"
 #include "launch/deepspeed/deepspeed_launch.h"
 #include "launch/deepspeed/megatron_deepspeed.h"
+#include "launch/litgpt/litgpt_launch.h"
+#include "launch/maxtext/maxtext_launch.h"
 #include "launch/megatron/megatron_launch.h"
 #include "launch/megatron/megatron_yaml.h"
+#include "launch/nanotron/nanotron_launch.h"
 #include "launch/nemo/mlperf_launch.h"
 #include "launch/nemo/nemo_launch.h"
+#include "launch/neox/neox_launch.h"
 #include "launch/primus/primus_launch.h"
 #include "launch/rl/slime_launch.h"
 #include "launch/server/server_launch.h"
+#include "launch/torchtitan/torchtitan_launch.h"
 #include "launch/trainer/trainer_launch.h"
 
 namespace shardscape {
@@ -55,6 +60,15 @@ const std::vector<Reader>& readers() {
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
        read_megatron_launch},
+      {{"torchtitan", "torchtitan", "TOML files up to v0.2.2, and settings that its logs print"},
+       is_torchtitan_launch,
+       read_torchtitan_launch},
+      {{"nanotron", "nanotron", "YAML files"}, is_nanotron_launch, read_nanotron_launch},
+      {{"gpt-neox", "GPT-NeoX", "YAML files"}, is_neox_launch, read_neox_launch},
+      {{"litgpt", "litgpt", "YAML files of litgpt pretrain"}, is_litgpt_launch, read_litgpt_launch},
+      {{"maxtext", "MaxText", "YAML files, command lines of overrides, and parameters in logs"},
+       is_maxtext_launch,
+       read_maxtext_launch},
       {{"deepspeed-json", "DeepSpeed", "JSON settings of DeepSpeed"}, is_deepspeed_json, read_deepspeed_json},
       {{"axolotl", "axolotl", "YAML files"}, is_axolotl_yaml, read_axolotl_yaml},
       {{"llama-factory", "LLaMA-Factory", "YAML files"}, is_llama_factory_yaml, read_llama_factory_yaml},

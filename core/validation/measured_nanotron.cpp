@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "launch/nanotron/nanotron_stages.h"
 #include "validation/measured_mapping.h"
 
 namespace shardscape {
@@ -12,45 +13,6 @@ constexpr int64_t kNodeGpus = 8;
 constexpr int64_t kSequence = 4096;                // scripts/scaling_benchmarks.py
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;  // src/nanotron/helpers.py, "Mem Res (GB)"
 constexpr double kNicEfficiency = 0.94;  // of the network dgx-h100, which the bandwidths below replace
-
-struct Shape {
-  int64_t layers, hidden, ffn, vocab;
-};
-
-// Layers per stage, by nanotron's rule (src/nanotron/models/base.py, build_model): a stage takes blocks until
-// their cumulative cost exceeds its share of the whole cost. The costs are those of get_block_compute_costs
-// (src/nanotron/models/llama.py): the parameters of layers and of the head, and 0 of other blocks. Returns no
-// stages if a stage gets no block; nanotron then fails.
-std::vector<int64_t> nanotron_stages(const Shape& shape, int64_t pp) {
-  const int64_t layer = 4 * shape.hidden * shape.hidden + 3 * shape.hidden * shape.ffn,
-                head = shape.vocab * shape.hidden, all = shape.layers * layer + head;
-  std::vector<int64_t> stages;  // layers of the stages so far
-  int64_t cost = 0;
-  bool opens = true;  // the next block is the first one of a stage
-  const auto take = [&](int64_t block_cost, bool is_layer) {
-    if (opens) stages.push_back(0);
-    stages.back() += is_layer;
-    cost += block_cost;
-    opens = cost * pp > all * static_cast<int64_t>(stages.size());
-  };
-  take(0, false);  // token embedding
-  for (int64_t i = 0; i < shape.layers; ++i) take(layer, true);
-  take(0, false);  // final norm
-  take(head, false);
-  take(0, false);  // cast of the logits
-  take(0, false);  // loss
-  if (static_cast<int64_t>(stages.size()) != pp) return {};
-  // Stages between the layers and the loss may have no layers. A design has its head on the last stage, and
-  // its other stages have at least one layer.
-  for (size_t s = stages.size() - 1; s-- > 1;)
-    if (stages[s] == 0) {
-      size_t from = s;
-      while (from > 0 && stages[from] < 2) --from;
-      --stages[from];
-      ++stages[s];
-    }
-  return stages;
-}
 
 // Why nanotron refuses a layout; empty: it runs. stages: of nanotron_stages.
 std::string cannot_run(const std::vector<int64_t>& stages, int64_t microbatches) {
@@ -73,19 +35,19 @@ double allreduce_bandwidth(const MeasuredJson& set, int64_t nodes) {
   return 0;
 }
 
-std::optional<Shape> shape_of(const MeasuredJson& set, const MeasuredJson& row) {
+std::optional<NanotronShape> shape_of(const MeasuredJson& set, const MeasuredJson& row) {
   const MeasuredJson models = set.value("models", MeasuredJson::object());
   if (!row.is_object() || !row.contains("model_b") || !row["model_b"].is_number()) return std::nullopt;
   for (const auto& [name, model] : models.items())
     if (std::atof(name.c_str()) == row["model_b"].get<double>())
-      return Shape{model.value("layers", int64_t{1}), model.value("hidden", int64_t{1}),
-                   model.value("ffn", int64_t{1}), model.value("vocab", int64_t{1})};
+      return NanotronShape{model.value("layers", int64_t{1}), model.value("hidden", int64_t{1}),
+                           model.value("ffn", int64_t{1}), model.value("vocab", int64_t{1})};
   return std::nullopt;
 }
 
 // Not in the data, for the whole set as in scripts/scaling_benchmarks.py: sequence parallelism, 1F1B, no
 // recomputation, gradients accumulated in float32.
-void set_run(RowMapper& m, const Shape& shape, const std::vector<int64_t>& stages, bool tied) {
+void set_run(RowMapper& m, const NanotronShape& shape, const std::vector<int64_t>& stages, bool tied) {
   for (const auto& [knob, value] : {std::pair{"layers", shape.layers},
                                     {"hidden", shape.hidden},
                                     {"ffn", shape.ffn},
