@@ -11,6 +11,7 @@
 #include "bundle/compact_bundle.h"
 #include "bundle/export_settings.h"
 #include "bundle/manifest.h"
+#include "bundle/partial.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "timing/simulation.h"
@@ -137,7 +138,11 @@ Result<ExportSummary> write_bundle(const BundleContent& of, const TraceExport& t
                                .keep_partial = options.keep_partial},
                               [&](ByteSink& sink) { return write_into(sink, of, traces, progress, stop); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (auto* summary = std::get_if<ExportSummary>(&written)) summary->seconds = elapsed.count();
+  if (auto* summary = std::get_if<ExportSummary>(&written)) {
+    summary->seconds = elapsed.count();
+    if (options.compact && fs::is_directory(summary->target))
+      summary->stored_bytes = bytes_below(summary->target);
+  }
   return written;
 }
 

@@ -118,7 +118,7 @@ class BundleShapeTest : public QObject {
         if (name != kReadmeName && name != kManifestName)
           QCOMPARE(slurp(entry.path()), slurp(root_ / "whole" / name));
       }
-      fs::copy(folder, root_ / "joined", fs::copy_options::overwrite_existing);
+      fs::copy(folder, root_ / "joined", fs::copy_options::overwrite_existing | fs::copy_options::recursive);
     }
     const CheckReport joined = check_bundle(root_ / "joined");
     QVERIFY2(joined.ok() && joined.finished && joined.absent == 0, check_text(joined).c_str());
