@@ -3,7 +3,7 @@
 
 build_packages=(g++ cmake ninja-build qt6-base-dev qt6-svg-dev libqcustomplot-dev libtbb-dev
   nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev libyaml-cpp-dev libtomlplusplus-dev
-  pybind11-dev python3-dev python3-numpy libsimdjson-dev)
+  pybind11-dev python3-dev python3-numpy libsimdjson-dev libarchive-dev)
 # Faster second builds, a faster allocator, the font that the window prefers, software OpenGL: good to have, not needed.
 optional_packages=(ccache libmimalloc-dev fonts-inter libgl1-mesa-dri)
 

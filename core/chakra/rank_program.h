@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chakra/chakra.h"
@@ -90,6 +91,7 @@ struct TraceNode {
   uint32_t ctrl_count = 0, data_count = 0;
   // Send, Recv in a ring: running number of the rank's ring messages, equal on both ends. -1: other nodes.
   int32_t message = -1;
+  uint32_t action = 0;  // index into RankProgram::actions
   uint8_t flags = 0;
 };
 
@@ -101,6 +103,7 @@ struct RankProgram {
   int chunks = 1;  // virtual stages per stage
   bool tensors = false;
   std::string pass = "mb";  // names of nodes and tensors begin with it and the number of the microbatch
+  std::vector<std::string_view> actions;  // names of the actions of the stage, in order: "forward"
   std::vector<TraceOp> ops;
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> deps;       // node ids
