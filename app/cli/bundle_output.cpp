@@ -109,15 +109,15 @@ void print_summary(const ExportSummary& s, const fs::path& target, const std::st
     out << summary_text(s, target);
     return;
   }
-  nlohmann::ordered_json j{{"target", s.target.string()},
-                           {"name", name},
-                           {"ranks", s.ranks},
-                           {"nodes", s.nodes},
-                           {"bytes", s.bytes},
-                           {"seconds", s.seconds},
-                           {"resumed", s.resumed},
-                           {"removed", s.removed},
-                           {"nearest", s.substitutions}};
+  nlohmann::ordered_json j{{"target", s.target.string()}};
+  if (!name.empty()) j["name"] = name;
+  j.update({{"ranks", s.ranks},
+            {"nodes", s.nodes},
+            {"bytes", s.bytes},
+            {"seconds", s.seconds},
+            {"resumed", s.resumed},
+            {"removed", s.removed},
+            {"nearest", s.substitutions}});
   if (s.stored_bytes > 0) j["stored_bytes"] = s.stored_bytes;
   out << j.dump(2) << "\n";
 }
