@@ -230,6 +230,9 @@ void ExportTest::archives() {
   QVERIFY(process.waitForFinished(60'000));
   QVERIFY(process.readAllStandardOutput() == out);
   QVERIFY(process.readAllStandardError().contains("\"ranks\": 8"));
+  process.start(SHARDSCAPE_CLI, (kSmall + "/dev/stdout").split(' '));
+  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.readAllStandardOutput() == out);
   QCOMPARE(run_line(kSmall + "/dev/null", folder.path()).exit_code, 0);
   const CliRun twice = run_line(kSmall + "job.tar", folder.path());
   QCOMPARE(twice.exit_code, 3);
