@@ -78,7 +78,7 @@ class BundleReader {
       return std::move(out_);
     }
     if (fs::exists(bundle_ / kCompactName, error)) {
-      findings_.error("COMPACT", -1, -1,
+      findings_.error("NO_TRACES", -1, -1,
                       bundle_.string() + " is a compact bundle; shardscape-cli expand writes its traces");
       return std::move(out_);
     }
