@@ -1,5 +1,8 @@
 #include "app/cli/bundle_output.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -32,9 +35,14 @@ int exit_code_of(const Problem& problem) {
   return of_design ? kNegativeAnswer : kFileError;
 }
 
+// Whether the bundle goes to standard output, by whatever name.
 bool writes_standard_output(const fs::path& target) {
-  std::error_code error;
-  return target == "-" || (archive_format(target) && fs::equivalent(target, "/dev/stdout", error));
+  if (target == "-") return true;
+  struct stat named {
+  }, standard{};
+  return archive_format(target) && ::stat(target.c_str(), &named) == 0 &&
+         ::fstat(STDOUT_FILENO, &standard) == 0 && named.st_dev == standard.st_dev &&
+         named.st_ino == standard.st_ino;
 }
 
 std::string summary_text(const ExportSummary& s, const fs::path& target) {
@@ -109,15 +117,15 @@ void print_summary(const ExportSummary& s, const fs::path& target, const std::st
     out << summary_text(s, target);
     return;
   }
-  nlohmann::ordered_json j{{"target", s.target.string()},
-                           {"name", name},
-                           {"ranks", s.ranks},
-                           {"nodes", s.nodes},
-                           {"bytes", s.bytes},
-                           {"seconds", s.seconds},
-                           {"resumed", s.resumed},
-                           {"removed", s.removed},
-                           {"nearest", s.substitutions}};
+  nlohmann::ordered_json j{{"target", s.target.string()}};
+  if (!name.empty()) j["name"] = name;
+  j.update({{"ranks", s.ranks},
+            {"nodes", s.nodes},
+            {"bytes", s.bytes},
+            {"seconds", s.seconds},
+            {"resumed", s.resumed},
+            {"removed", s.removed},
+            {"nearest", s.substitutions}});
   if (s.stored_bytes > 0) j["stored_bytes"] = s.stored_bytes;
   out << j.dump(2) << "\n";
 }

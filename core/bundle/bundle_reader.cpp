@@ -72,6 +72,11 @@ class BundleReader {
       findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is not a folder");
       return std::move(out_);
     }
+    if (fs::exists(bundle_ / kCompactName, error)) {
+      findings_.error("NO_TRACES", -1, -1,
+                      bundle_.string() + " is a compact bundle; shardscape-cli expand writes its traces");
+      return std::move(out_);
+    }
     out_.config = read_bundle_config(paths_, findings_);
     find_files();
     if (!files_.paths.empty()) read_traces();
@@ -87,10 +92,6 @@ class BundleReader {
       if (const auto name = split_trace_name(it->path().filename().string(), ".et"))
         families[name->name][name->rank] = it->path();
     }
-    if (families.empty() && fs::exists(bundle_ / kCompactName, error))
-      return findings_.error(
-          "NO_TRACES", -1, -1,
-          bundle_.string() + " is a compact bundle; shardscape-cli expand writes its traces");
     if (families.empty())
       return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " has no file <name>.<rank>.et");
     if (families.size() > 1) {

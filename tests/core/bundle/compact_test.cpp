@@ -162,8 +162,8 @@ class CompactTest : public QObject {
       const auto report = trace_report(trace_design("llama3-8b", 2, 2, dp, true, 2, 2));
       const ExportSummary summary = done(export_bundle(*report, {.target = to, .compact = true}));
       QCOMPARE(size_of(to), summary.stored_bytes);
-      // A few more digits.
-      if (before > 0) QVERIFY2(size_of(to) < before + 500, std::to_string(size_of(to)).c_str());
+      // Longer numbers, and a few more loops of group ids: their blocks of 500 fill up.
+      if (before > 0) QVERIFY2(size_of(to) < before + 2000, std::to_string(size_of(to)).c_str());
       before = size_of(to);
     }
   }
