@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
@@ -15,7 +14,8 @@
 #include "design/document.h"
 #include "launch/launch_files.h"
 #include "launch/launch_import.h"
-#include "plan/report.h"
+#include "launch/launch_prediction.h"
+#include "memory/estimate.h"
 #include "serving/service/service_spec.h"
 
 namespace shardscape {
@@ -23,13 +23,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string measured_text(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
+// The step of a valid design, where the launch has measured values to set beside it.
+std::shared_ptr<const Simulation> prediction(const LaunchImport& import, const Report* report) {
+  return import.measured.empty() || !report || !report->valid() ? nullptr : simulate(*report);
 }
 
-std::string preview_text(const LaunchImport& import, bool all_fields) {
+std::optional<double> predicted(const LaunchMeasurement& one, const Report* report,
+                                const Simulation* simulation) {
+  return simulation ? predicted_value(one, *report, *simulation) : std::nullopt;
+}
+
+std::string preview_text(const LaunchImport& import, const Report& report, bool all_fields) {
   const auto framework = std::find_if(launch_frameworks().begin(), launch_frameworks().end(),
                                       [&](const LaunchFramework& one) { return one.id == import.framework; });
   std::string out = std::string(framework->label) + " on " + grouped(*import.gpus) + " GPUs (" +
@@ -49,10 +53,12 @@ std::string preview_text(const LaunchImport& import, bool all_fields) {
     out += "\n" + std::string(section.heading) + ":\n" +
            text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left});
   }
-  if (!import.measured.empty()) out += "\nMeasured, says the log:\n";
+  const auto simulation = prediction(import, &report);
+  if (!import.measured.empty())
+    out += "\nThe log beside the prediction for " + report.design.cluster.accelerator + ":\n";
   for (const LaunchMeasurement& one : import.measured)
-    out += "  line " + std::to_string(one.line) + ": " + one.what + " " + measured_text(one.value) + " " +
-           one.unit + "\n";
+    out += "  line " + std::to_string(one.line) + ": " + one.what + " " +
+           measured_text(one, predicted(one, &report, simulation.get())) + "\n";
   if (!import.notes.empty()) out += "\nNot followed in the script:\n";
   for (const ShellNote& note : import.notes)
     out += "  line " + std::to_string(note.line) + ": " + note.text + "\n";
@@ -91,8 +97,11 @@ Json preview_json(const LaunchImport& import, const Report* report) {
                         {"line", field.line}});
   }
   Json& measured = out["measured"] = Json::array();
-  for (const LaunchMeasurement& one : import.measured)
+  const auto simulation = prediction(import, report);
+  for (const LaunchMeasurement& one : import.measured) {
     measured.push_back({{"what", one.what}, {"value", one.value}, {"unit", one.unit}, {"line", one.line}});
+    if (const auto value = predicted(one, report, simulation.get())) measured.back()["predicted"] = *value;
+  }
   Json& notes = out["notes"] = Json::array();
   for (const ShellNote& note : import.notes) notes.push_back({{"line", note.line}, {"text", note.text}});
   Json& problems = out["problems"] = Json::array();
@@ -181,12 +190,12 @@ int import_launch_file(const Arguments& arguments, const std::string& path, std:
     return kWrongUsage;
   }
   const LaunchImport import = import_launch(request);
-  const auto report = import.ok() ? make_report(import.design) : nullptr;
+  const auto report = import.ok() ? estimate(import.design) : nullptr;
   const bool json = arguments.has("--json");
   if (json) std::cout << preview_json(import, report.get()).dump(2) << "\n";
   print_problems(import.ok() ? report->problems : import.problems);
   if (!import.ok()) return kNegativeAnswer;
-  if (!json) std::cout << preview_text(import, arguments.has("--all-fields"));
+  if (!json) std::cout << preview_text(import, *report, arguments.has("--all-fields"));
   const std::string* output = arguments.value("--output");
   if (!json && !import.service.empty())
     std::cout << "\nRequests to this engine:\n  " << serve_command(import, output ? *output : "DESIGN")

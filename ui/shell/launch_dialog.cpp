@@ -9,6 +9,8 @@
 #include <QTreeView>
 
 #include "base/units.h"
+#include "launch/launch_prediction.h"
+#include "memory/estimate.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/screen_room.h"
 
@@ -39,6 +41,7 @@ LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* par
       problem_(importNotice("dialog_error", this)),
       framework_(new QComboBox(this)),
       gpus_(new QLineEdit(this)),
+      name_(new QLineEdit(this)),
       fields_(this),
       apply_(new QPushButton(tr("Apply"), this)) {
   setWindowTitle(tr("Import %1").arg(text(request_.where)));
@@ -57,6 +60,12 @@ void LaunchDialog::addWidgets() {
   gpus_->setValidator(new QIntValidator(1, 100'000'000, gpus_));
   gpus_->setMaximumWidth(110);
   gpus_->setToolTip(tr("The number of all GPUs. Most files do not say it."));
+  name_->setObjectName("launch_model");
+  name_->setPlaceholderText(tr("as in the file"));
+  name_->setToolTip(
+      tr("The model of a file that does not name it: a preset, a name of the Hugging Face hub, or the "
+         "path of a config.json"));
+  connect(name_, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
   pause_.setSingleShot(true);
   pause_.setInterval(kTypingPause);
   connect(gpus_, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
@@ -82,6 +91,7 @@ void LaunchDialog::addWidgets() {
   };
   add(tr("&Framework"), framework_);
   add(tr("&GPUs"), gpus_);
+  add(tr("&Model"), name_);
   choices->addStretch();
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(8);
@@ -101,13 +111,14 @@ void LaunchDialog::addWidgets() {
 void LaunchDialog::read() {
   pause_.stop();
   request_.framework = framework_->currentData().toString().toStdString();
+  request_.model = name_->text().trimmed().toStdString();
   request_.gpus.reset();
   if (const qint64 typed = gpus_->text().toLongLong(); typed > 0) request_.gpus = typed;
   import_ = import_launch(request_);
   report_.reset();
   if (import_.ok()) {
     if (import_.design.cluster == ClusterSpec{}) import_.design.cluster = session_->design().cluster;
-    report_ = make_report(import_.design);
+    report_ = estimate(import_.design);
   }
   if (import_.gpus) gpus_->setPlaceholderText(QString::number(*import_.gpus));
   fill();
@@ -124,11 +135,24 @@ void LaunchDialog::fill() {
     fields_.add(tr("%1 (%2)").arg(use.heading).arg(rows.size()), rows);
     folds = use.use == LaunchUse::NoEffect && !rows.empty();
   }
+  std::vector<FieldTree::Row> measured;
+  const auto simulation = import_.measured.empty() || !report_ || !report_->valid() ? nullptr
+                                                                                    : simulate(*report_);
+  for (const LaunchMeasurement& one : import_.measured)
+    measured.push_back(
+        {text(one.what),
+         {},
+         text(measured_text(one, simulation ? predicted_value(one, *report_, *simulation) : std::nullopt))});
+  fields_.add(tr("The log beside the prediction (%1)").arg(measured.size()), measured);
+  std::vector<FieldTree::Row> service;
+  for (const LaunchSetting& setting : import_.service)
+    service.push_back({text(setting.id), text(setting.value), tr("a setting of the page Requests")});
+  fields_.add(tr("Settings of the serving engine (%1)").arg(service.size()), service);
   std::vector<FieldTree::Row> notes;
   for (const ShellNote& note : import_.notes)
     notes.push_back({tr("line %1").arg(note.line), {}, text(note.text)});
   fields_.add(tr("Not followed in the script (%1)").arg(notes.size()), notes);
-  fields_.finish(folds && notes.empty());
+  fields_.finish(folds && notes.empty() && measured.empty() && service.empty());
   fields_.view()->setVisible(fields_.sections() > 0);
   title_->setText(title());
   summary_->setText(summary());

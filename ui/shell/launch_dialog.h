@@ -38,8 +38,8 @@ class LaunchDialog : public QDialog {
   std::shared_ptr<const Report> report_;  // null: there is no design
   QLabel *title_, *summary_, *problem_;
   QComboBox* framework_;
-  QLineEdit* gpus_;
-  QTimer pause_;  // a number may be half typed
+  QLineEdit *gpus_, *name_;  // name_: of the model
+  QTimer pause_;             // a number may be half typed
   FieldTree fields_;
   QPushButton* apply_;
 };

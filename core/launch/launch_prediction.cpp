@@ -1,0 +1,43 @@
+#include "launch/launch_prediction.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "memory/memory_timeline.h"
+
+namespace shardscape {
+namespace {
+
+// Bytes of the allocator at the peak of the fullest stage: in use without the runtime, which is no tensor.
+double allocated_bytes(const MemoryTimeline& memory) {
+  int64_t most = 0;
+  for (const StageMemory& stage : memory.stages)
+    most = std::max(most, stage.in_use - stage.at_peak[static_cast<size_t>(MemoryCategory::Runtime)]);
+  return static_cast<double>(most);
+}
+
+}  // namespace
+
+std::optional<double> predicted_value(const LaunchMeasurement& measured, const Report& report,
+                                      const Simulation& simulation) {
+  if (measured.unit == "s") return simulation.step_seconds;
+  if (measured.unit == "ms") return 1e3 * simulation.step_seconds;
+  if (measured.unit == "TFLOP/s") return simulation.model_tflops;
+  if (measured.unit == "tokens/s") return simulation.tokens_per_second / static_cast<double>(report.ranks);
+  if (measured.unit == "%") return 100 * simulation.mfu;
+  if (measured.unit == "MB" && report.memory && measured.what.find("allocated") != std::string::npos)
+    return allocated_bytes(*report.memory) / (1 << 20);
+  return std::nullopt;
+}
+
+std::string measured_text(const LaunchMeasurement& measured, const std::optional<double>& predicted) {
+  const auto with_unit = [&](double value) { return significant(value, 4) + " " + measured.unit; };
+  std::string out = with_unit(measured.value) + " measured";
+  if (!predicted) return out + ", not predicted";
+  out += ", " + with_unit(*predicted) + " predicted";
+  if (measured.value <= 0) return out;
+  const double share = 100 * (*predicted / measured.value - 1);
+  return out + " (" + (share > 0 ? "+" : "") + significant(share, 2) + " %)";
+}
+
+}  // namespace shardscape
