@@ -2,7 +2,8 @@
 # What packaging/run and packaging/test share: packages, configuration, build. Source it from the repository's root.
 
 build_packages=(g++ cmake ninja-build qt6-base-dev qt6-svg-dev libqcustomplot-dev libtbb-dev
-  nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev libyaml-cpp-dev libtomlplusplus-dev)
+  nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev libarchive-dev libyaml-cpp-dev
+  libtomlplusplus-dev)
 # Faster second builds, a faster allocator, the font that the window prefers, software OpenGL: good to have, not needed.
 optional_packages=(ccache libmimalloc-dev fonts-inter libgl1-mesa-dri)
 

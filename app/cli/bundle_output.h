@@ -10,9 +10,9 @@
 
 namespace shardscape {
 
-// --name, --tensors, --flat-network and --replace.
+// --name, --tensors, --granularity, --flat-network and --replace.
 std::vector<Flag> bundle_flags();
-ExportOptions bundle_options(const Arguments& arguments, const std::filesystem::path& target);
+Result<ExportOptions> bundle_options(const Arguments& arguments, const std::filesystem::path& target);
 
 // Shows the progress of an export on a terminal.
 using BundleExport = std::function<Result<ExportSummary>(const ExportProgressFn& progress)>;
@@ -22,7 +22,11 @@ Result<ExportSummary> with_progress(const BundleExport& write);
 int export_failed(const Problem& problem, const Interrupt& interrupt);
 // What the simulator cannot express, on standard error.
 void print_substitutions(const ExportSummary& summary);
-// "wrote the traces of 8 ranks, ...", and the command that checks them.
-std::string summary_text(const ExportSummary& summary, const std::filesystem::path& target);
+// "wrote the traces of 8 ranks, ...", and the command that checks them. name: of the traces; "": unknown.
+// Lines about files that killed exports left go to standard error; everything does if standard output has the
+// bundle or, with on_error, other results.
+void print_summary(const ExportSummary& summary, const std::filesystem::path& target, const std::string& name,
+                   bool json, bool on_error = false);
+Flag resume_flag();
 
 }  // namespace shardscape

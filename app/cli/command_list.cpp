@@ -4,13 +4,13 @@ namespace shardscape {
 
 std::span<const Command> commands() {
   static const std::vector<Command> list{
-      presets_command(),  examples_command(),    architecture_command(), machines_command(),
-      import_command(),   report_command(),      inference_command(),    serve_command(),
-      fleet_command(),    campaign_command(),    graph_command(),        timeline_command(),
-      export_command(),   check_command(),       simulate_command(),     audit_command(),
-      validate_command(), calibrate_command(),   explore_command(),      merge_command(),
-      layout_command(),   sensitivity_command(), scaling_command(),      compare_command(),
-      reference_command()};
+      presets_command(), examples_command(), architecture_command(), machines_command(),
+      import_command(),  report_command(),   inference_command(),    serve_command(),
+      fleet_command(),   campaign_command(), graph_command(),        timeline_command(),
+      export_command(),  expand_command(),   check_command(),        simulate_command(),
+      audit_command(),   validate_command(), calibrate_command(),    explore_command(),
+      merge_command(),   layout_command(),   sensitivity_command(),  scaling_command(),
+      compare_command(), reference_command()};
   return list;
 }
 

@@ -16,6 +16,7 @@ Command campaign_command();
 Command graph_command();
 Command timeline_command();
 Command export_command();
+Command expand_command();
 Command check_command();
 Command simulate_command();
 Command audit_command();

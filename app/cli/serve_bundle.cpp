@@ -65,7 +65,9 @@ int write_window(const Arguments& arguments, const ServiceRun& run, const Interr
     return interrupt.requested() ? kInterrupted : kNegativeAnswer;
   }
   const StepWindow& window = *std::get<0>(made);
-  const ExportOptions options = bundle_options(arguments, *arguments.value("--bundle"));
+  const auto read = bundle_options(arguments, *arguments.value("--bundle"));
+  if (const auto* problem = std::get_if<Problem>(&read)) return export_failed(*problem, interrupt);
+  const auto& options = std::get<ExportOptions>(read);
   std::cerr << "the bundle has " << grouped(static_cast<Wide>(window.steps().size())) << " steps of "
             << grouped(window.reference().report().ranks) << " ranks and takes "
             << format_bytes(estimate_bundle_bytes(window, options)) << "\n";
@@ -75,7 +77,7 @@ int write_window(const Arguments& arguments, const ServiceRun& run, const Interr
   if (const auto* problem = std::get_if<Problem>(&result)) return export_failed(*problem, interrupt);
   const auto& summary = std::get<ExportSummary>(result);
   print_substitutions(summary);
-  (arguments.has("--json") ? std::cerr : std::cout) << summary_text(summary, options.target);
+  print_summary(summary, options.target, options.name, false, arguments.has("--json"));
   return kDone;
 }
 

@@ -3,17 +3,44 @@
 #include <chrono>
 
 #include "astra_sim/config_files.h"
+#include "base/units.h"
 #include "bundle/astra_command.h"
 #include "bundle/bundle_files.h"
-#include "bundle/bundle_folder.h"
 #include "bundle/bundle_readme.h"
+#include "bundle/bundle_target.h"
+#include "bundle/compact_bundle.h"
+#include "bundle/export_settings.h"
 #include "bundle/manifest.h"
+#include "bundle/partial.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "timing/simulation.h"
 
 namespace shardscape {
+namespace fs = std::filesystem;
 namespace {
+
+constexpr int64_t kCompactTables = int64_t{1} << 20;  // bytes of the other files of a compact bundle, ample
+
+// Granularity, steps and part.
+std::optional<Problem> check_shape(const Report& report, const ExportOptions& options) {
+  if (options.steps < 1)
+    return Problem{ProblemCode::ValueTooSmall, "steps", "a trace has at least one step", "1 or more"};
+  if (options.tensors && (options.granularity != Granularity::Op || options.steps > 1))
+    return Problem{ProblemCode::ConflictingFlags, "tensors",
+                   "names of tensors are per op and per step, but the traces have " +
+                       (options.steps > 1 ? grouped(options.steps) + " steps"
+                                          : "one node per " + granularity_unit(options.granularity)),
+                   "one step with granularity op, or no names of tensors"};
+  const auto beyond = [](const IndexRanges& ranges, int64_t count) {
+    return !ranges.empty() && ranges.back().last >= count;
+  };
+  if (beyond(options.part.ranks, report.ranks) ||
+      beyond(options.part.stages, static_cast<int64_t>(report.stages.size())))
+    return Problem{ProblemCode::ValueTooLarge, "part", "the part names ranks or stages that the design lacks",
+                   "ranks below " + grouped(report.ranks)};
+  return std::nullopt;
+}
 
 std::optional<Problem> check_options(const Report& report, const ExportOptions& options) {
   if (!report.valid()) {
@@ -22,14 +49,11 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
     return Problem{ProblemCode::DesignNotComputed, "design", "the report contains no computed design",
                    "a design without errors"};
   }
-  const std::string& name = options.name;
-  if (name.empty() || name.size() > 200 || name[0] == '.' || name.find('/') != std::string::npos)
-    return Problem{ProblemCode::TraceNameInvalid, "name", "\"" + name + "\" cannot be the name of the traces",
-                   "a file name of at most 200 characters without '/', not starting with '.'"};
+  if (auto problem = check_trace_name(options.name)) return problem;
   if (!report.accelerator)
     return Problem{ProblemCode::UnknownAccelerator, "accelerator", "the accelerator is not in the catalogue",
                    "the id of an accelerator"};
-  return std::nullopt;
+  return check_shape(report, options);
 }
 
 // What a bundle has besides its traces.
@@ -38,6 +62,18 @@ struct BundleContent {
   const ExportOptions& options;
   const StepWindow* window = nullptr;  // null: one step of the report
 };
+
+// The files besides traces and groups, the manifest last. traces: lines of the README; "": of the totals.
+BundleTexts texts_of(const BundleContent& of, const SimCluster& cluster, const TraceTotals& totals,
+                     double seconds, const std::string& traces = "") {
+  const std::string lines = traces.empty() ? trace_lines(totals, of.options.part, of.report.ranks) : traces;
+  return {{kSystemName, system_json(of.report, cluster, !of.options.durations)},
+          {kNetworkName, network_yml(cluster)},
+          {kMemoryName, memory_json(of.report)},
+          {kReadmeName, bundle_readme(of.report, of.options, lines, seconds, of.window)},
+          {kScriptName, astra_sim_script(of.options.name)},
+          {kManifestName, manifest_json(of.report, of.options, cluster, totals, of.window)}};
+}
 
 // Writes the traces, then the other files, and the manifest last.
 std::optional<Problem> write_all(const BundleContent& of, const TraceExport& traces, ByteSink& sink,
@@ -52,39 +88,62 @@ std::optional<Problem> write_all(const BundleContent& of, const TraceExport& tra
     if (!simulation) return stopped_problem();
     seconds = simulation->step_seconds;
   }
-  const std::pair<const char*, std::string> files[] = {
-      {kGroupsName, traces.groups().json()},
-      {kSystemName, system_json(of.report, cluster, !of.options.durations)},
-      {kNetworkName, network_yml(cluster)},
-      {kMemoryName, memory_json(of.report)},
-      {kReadmeName, bundle_readme(of.report, of.options, totals, seconds, of.window)},
-      {kScriptName, astra_sim_script(of.options.name)},
-      {kManifestName, manifest_json(of.report, of.options, cluster, totals, of.window)}};
-  for (const auto& [name, text] : files)
+  BundleTexts texts = texts_of(of, cluster, totals, seconds);
+  if (of.options.compact) {
+    ExportOptions options = of.options;
+    options.part = {.ranks = {{0, 0}}};
+    const BundleTexts of_part = texts_of({of.report, options, of.window}, cluster, totals, seconds,
+                                         kTraceLines);
+    texts = compact_texts(of.options.name, traces, totals, texts, of_part);
+  } else {
+    texts.emplace(texts.begin(), kGroupsName, traces.groups().json());
+  }
+  for (const auto& [name, text] : texts)
     if (auto problem = sink.write(name, text)) return problem;
   if (stop.stop_requested()) return stopped_problem();
   return std::nullopt;
 }
 
+// Writes everything into a sink and describes it.
+Result<ExportSummary> write_into(ByteSink& sink, const BundleContent& of, const TraceExport& traces,
+                                 const ExportProgressFn& progress, const std::stop_token& stop) {
+  TraceTotals totals;
+  SimCluster cluster = sim_cluster(traces.lowering(), of.options.flat_network);
+  if (auto problem = write_all(of, traces, sink, progress, stop, cluster, totals)) return *problem;
+  ExportSummary summary;
+  summary.ranks = totals.ranks;
+  summary.nodes = totals.nodes;
+  summary.bytes = totals.bytes;
+  summary.substitutions = std::move(cluster.substitutions);
+  return summary;
+}
+
 Result<ExportSummary> write_bundle(const BundleContent& of, const TraceExport& traces,
                                    const ExportProgressFn& progress, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string groups = traces.groups().json();
+  if (traces.ranks() == 0)
+    return Problem{ProblemCode::FlagValueInvalid, "part", "no rank is both among the ranks and in the stages",
+                   "ranks of the named stages"};
   // On average, every file wastes half a disk block.
-  const int64_t needed = traces.estimate() + static_cast<int64_t>(groups.size()) + 4096 * of.report.ranks;
-  auto opened = BundleFolder::open(of.options.target, of.options.replace, needed);
-  if (auto* problem = std::get_if<Problem>(&opened)) return *problem;
-  BundleFolder& folder = std::get<BundleFolder>(opened);
-  TraceTotals totals;
-  SimCluster cluster = sim_cluster(traces.lowering(), of.options.flat_network);
-  {
-    FolderSink sink(folder.path(), needed);
-    if (auto problem = write_all(of, traces, sink, progress, stop, cluster, totals)) return *problem;
-  }
-  if (auto problem = folder.commit()) return *problem;
+  const int64_t others = of.options.compact
+                             ? kCompactTables
+                             : static_cast<int64_t>(traces.groups().json().size()) + 4096 * traces.ranks();
+  const int64_t needed = traces.estimate() + others;
+  const ExportOptions& options = of.options;
+  auto written = write_target({.target = options.target,
+                               .replace = options.replace,
+                               .bytes_needed = needed,
+                               .settings = of.window ? "" : export_settings(of.report, options),
+                               .resume = options.resume,
+                               .keep_partial = options.keep_partial},
+                              [&](ByteSink& sink) { return write_into(sink, of, traces, progress, stop); });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return ExportSummary{folder.target(), totals.ranks,    totals.nodes,
-                       totals.bytes,    elapsed.count(), std::move(cluster.substitutions)};
+  if (auto* summary = std::get_if<ExportSummary>(&written)) {
+    summary->seconds = elapsed.count();
+    if (options.compact && fs::is_directory(summary->target))
+      summary->stored_bytes = bytes_below(summary->target);
+  }
+  return written;
 }
 
 Problem overflow_problem(const LoweringError& error, const char* accepted) {
@@ -97,6 +156,13 @@ ExportOptions with_durations(ExportOptions options) {
 }
 
 }  // namespace
+
+std::optional<Problem> check_trace_name(const std::string& name) {
+  if (!name.empty() && name.size() <= 200 && name[0] != '.' && name.find('/') == std::string::npos)
+    return std::nullopt;
+  return Problem{ProblemCode::TraceNameInvalid, "name", "\"" + name + "\" cannot be the name of the traces",
+                 "a file name of at most 200 characters without '/', not starting with '.'"};
+}
 
 Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& options,
                                     const ExportProgressFn& progress, std::stop_token stop) {

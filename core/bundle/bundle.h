@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/problem.h"
+#include "bundle/rank_part.h"
+#include "chakra/granularity.h"
 #include "chakra/step_window.h"
 #include "plan/report.h"
 
@@ -22,7 +25,7 @@ inline constexpr const char* kFlatNetworkHelp =
     "congestion-aware backend requires one dimension.";
 
 struct ExportOptions {
-  // Target folder: new or empty, unless `replace`.
+  // Target folder: new or empty, unless `replace`. Or an archive (archive.h): "-", NAME.tar, NAME.tar.zst.
   std::filesystem::path target;
   std::string name = "trace";  // <name>.<rank>.et
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
@@ -31,6 +34,14 @@ struct ExportOptions {
   bool flat_network = false;  // kFlatNetworkHelp
   // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;
+  // What a compute node covers. Coarser nodes and several steps have no tensors.
+  Granularity granularity = Granularity::Op;
+  int64_t steps = 1;     // in each trace; a window of engine steps has its own
+  RankPart part;         // the ranks with a trace; all other files are those of the whole job
+  bool compact = false;  // one trace per rank class, and a table of what each rank has of its own
+  // Go on with what a killed export of the same settings left next to the target. Folders only.
+  bool resume = false;
+  bool keep_partial = false;  // a full disk leaves the temporary folder, for `resume`
 };
 
 struct ExportProgress {
@@ -40,12 +51,20 @@ struct ExportProgress {
 
 struct ExportSummary {
   std::filesystem::path target;
+  // Of the traces, also those that a compact bundle stands for.
   int64_t ranks = 0, nodes = 0, bytes = 0;
+  int64_t stored_bytes = 0;  // of the files of a compact bundle; 0: others
   double seconds = 0;
   // Properties of the cluster that the simulator's files cannot express, each with the description written
   // instead.
   std::vector<std::string> substitutions;
+  // A line about each temporary file or folder of a killed export that this export removed.
+  std::vector<std::string> removed{};
+  bool resumed = false;  // went on with the files of a killed export
 };
+
+// Why the traces cannot have this name; nothing if they can.
+std::optional<Problem> check_trace_name(const std::string& name);
 
 // Called from worker threads, one at a time.
 using ExportProgressFn = std::function<void(const ExportProgress&)>;

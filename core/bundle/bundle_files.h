@@ -10,6 +10,10 @@ inline constexpr const char* kMemoryName = "memory.json";
 inline constexpr const char* kManifestName = "manifest.json";
 inline constexpr const char* kReadmeName = "README.md";
 inline constexpr const char* kScriptName = "run-astra-sim.sh";  // executable
+inline constexpr const char* kCompactName = "compact.json";     // of a compact bundle (compact_bundle.h)
+
+// In a temporary folder only: the settings of the export (export_settings.h).
+inline constexpr const char* kSettingsName = ".export-settings.json";
 
 struct BundleFile {
   const char* name;

@@ -8,9 +8,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
+#include "base/data_dir.h"
 #include "bundle/bundle_files.h"
+#include "bundle/export_settings.h"
 #include "bundle/manifest.h"
 #include "bundle/sink.h"
 
@@ -36,6 +37,8 @@ bool is_bundle_file(const std::string& file) {
   if (std::any_of(std::begin(kBundleFiles), std::end(kBundleFiles),
                   [&](const BundleFile& fixed) { return file == fixed.name; }))
     return true;
+  if (file == kCompactName) return true;
+  if (file.starts_with("class-") && file.ends_with(".et")) return true;
   if (!file.ends_with(".et")) return false;
   const size_t dot = file.rfind('.', file.size() - 4);
   return dot != std::string::npos && dot > 0 && dot + 1 < file.size() - 3 &&
@@ -66,26 +69,12 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   const bool empty = fs::is_empty(target, error);
   if (error) return not_writable(target, error.message());
   if (empty) return std::nullopt;
-  if (replace && read_manifest(target)) return check_foreign_files(target);
+  if (replace && (read_manifest(target) || fs::exists(target / kCompactName, error)))
+    return check_foreign_files(target);
   return problem(ProblemCode::FolderNotEmpty, target,
                  replace ? "the folder is not empty and contains no bundle that Shardscape wrote"
                          : "the folder is not empty",
                  kAccepted);
-}
-
-// A new folder next to the target, on the same disk, so that it can be renamed.
-Result<fs::path> make_partial(const fs::path& target) {
-  static constexpr char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = "." + target.filename().string() + ".partial-";
-    for (int i = 0; i < 6; ++i) name += letters[random() % (sizeof letters - 1)];
-    std::error_code error;
-    const fs::path path = target.parent_path() / name;
-    if (fs::create_directory(path, error)) return path;
-    if (error) return not_writable(target.parent_path(), error.message());
-  }
-  return not_writable(target.parent_path(), "no name is free for a temporary folder");
 }
 
 // Exchanges both folders: afterwards `fresh` holds the old bundle. On failure both stay intact.
@@ -109,10 +98,10 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
 
 }  // namespace
 
-Result<BundleFolder> BundleFolder::open(const fs::path& wanted, bool replace, int64_t bytes_needed) {
+Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOptions& options) {
   std::error_code error;
   BundleFolder folder;
-  folder.replace_ = replace;
+  folder.replace_ = options.replace;
   folder.target_ = fs::weakly_canonical(fs::absolute(wanted, error), error);
   if (error || wanted.empty())
     return problem(ProblemCode::NotAFolder, wanted, "this is not a path to a folder", kAccepted);
@@ -121,38 +110,87 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, bool replace, in
     return problem(ProblemCode::FolderNameUnsupported, wanted,
                    "ASTRA-sim reads no communicator groups from a path that contains \"empty\"",
                    "a folder whose name does not contain \"empty\"");
-  if (auto bad = check_target(folder.target_, replace)) return *bad;
+  if (auto bad = check_target(folder.target_, options.replace)) return *bad;
   const fs::path parent = folder.target_.parent_path();
   for (fs::path p = parent; !fs::exists(p, error) && p.has_relative_path(); p = p.parent_path())
     folder.created_ = p;
   fs::create_directories(parent, error);
   if (error) return not_writable(parent, error.message());
-  if (const auto free = free_bytes(parent); free && *free < bytes_needed)
-    return disk_full(parent, bytes_needed, *free);
-  auto partial = make_partial(folder.target_);
-  if (auto* bad = std::get_if<Problem>(&partial)) return *bad;
-  folder.partial_ = std::get<fs::path>(partial);
+  if (auto bad = folder.make_partial(options)) return *bad;
   return folder;
+}
+
+std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) {
+  const fs::path parent = target_.parent_path();
+  // Others see the new folder only when it has its lock.
+  const PathLock parent_lock = PathLock::wait(parent);
+  if (options.resume) {
+    if (auto bad = take_leftover(options)) return bad;
+  } else {
+    removed_ = remove_leftovers(target_);
+  }
+  const int64_t needed = options.bytes_needed - (resumed_ ? bytes_below(partial_) : 0);
+  if (const auto free = free_bytes(parent); free && *free < needed) {
+    keep_ = resumed_;
+    return disk_full(parent, needed, *free);
+  }
+  if (resumed_) return std::nullopt;
+  auto path = partial_path(target_);
+  if (auto* bad = std::get_if<Problem>(&path)) return *bad;
+  std::error_code error;
+  if (!fs::create_directory(std::get<fs::path>(path), error)) return not_writable(parent, error.message());
+  partial_ = std::get<fs::path>(path);
+  lock_ = PathLock::wait(partial_);
+  if (options.settings.empty()) return std::nullopt;
+  return FolderSink(partial_, options.bytes_needed).write(kSettingsName, options.settings);
+}
+
+// Goes on with the temporary folder of a killed export. Those of other settings stay.
+std::optional<Problem> BundleFolder::take_leftover(const FolderOptions& options) {
+  std::optional<Problem> mismatch;
+  for (const fs::path& path : leftovers(target_)) {
+    const auto text = read_text(path / kSettingsName);
+    if (!std::holds_alternative<std::string>(text)) continue;
+    const std::string difference = settings_difference(std::get<std::string>(text), options.settings);
+    if (difference.empty()) {
+      auto lock = PathLock::take(path);
+      if (!lock) continue;
+      partial_ = path;
+      lock_ = std::move(*lock);
+      resumed_ = true;
+      return std::nullopt;
+    }
+    mismatch = problem(ProblemCode::ResumeMismatch, path,
+                       "the export that was killed had other settings: " + difference,
+                       "the design and the flags of that export; without --resume, a new export removes it");
+  }
+  return mismatch;
 }
 
 BundleFolder::BundleFolder(BundleFolder&& other) noexcept
     : target_(std::move(other.target_)),
       partial_(std::move(other.partial_)),
       created_(std::move(other.created_)),
-      replace_(other.replace_) {
+      replace_(other.replace_),
+      resumed_(other.resumed_),
+      keep_(other.keep_),
+      lock_(std::move(other.lock_)),
+      removed_(std::move(other.removed_)) {
   other.partial_.clear();
   other.created_.clear();
 }
 
 BundleFolder::~BundleFolder() {
   std::error_code ignored;
-  if (!partial_.empty()) fs::remove_all(partial_, ignored);
+  if (!partial_.empty() && !keep_) fs::remove_all(partial_, ignored);
   // Removes empty folders only: other programs may have added files meanwhile.
   if (!created_.empty())
     for (fs::path p = target_.parent_path(); fs::remove(p, ignored) && p != created_; p = p.parent_path()) {}
 }
 
 std::optional<Problem> BundleFolder::commit() {
+  std::error_code ignored;
+  fs::remove(partial_ / kSettingsName, ignored);
   // The target may have changed during the export, so check it again.
   if (auto bad = check_target(target_, replace_)) return bad;
   std::error_code error;

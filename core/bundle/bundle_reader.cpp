@@ -14,6 +14,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "bundle/bundle_files.h"
+#include "bundle/manifest.h"
 #include "bundle/node_rules.h"
 #include "chakra/digest.h"
 #include "model/parallel_loop.h"
@@ -75,6 +77,11 @@ class BundleReader {
       findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is not a folder");
       return std::move(out_);
     }
+    if (fs::exists(bundle_ / kCompactName, error)) {
+      findings_.error("NO_TRACES", -1, -1,
+                      bundle_.string() + " is a compact bundle; shardscape-cli expand writes its traces");
+      return std::move(out_);
+    }
     out_.config = read_bundle_config(bundle_, findings_);
     find_files();
     if (!files_.paths.empty()) read_traces();
@@ -112,11 +119,25 @@ class BundleReader {
       else
         files_.paths[static_cast<size_t>(rank)] = path;
     }
+    out_.files = static_cast<int64_t>(ranks.size());
+    if (is_part(ranks)) {
+      out_.absent = std::max<int64_t>(0, count - out_.files);
+      if (out_.absent > 0) return;
+    }
     for (int64_t rank = 0; rank < known; ++rank)
       if (files_.paths[static_cast<size_t>(rank)].empty()) missing(rank);
     for (int64_t rank = known; rank < std::min(count, known + 2); ++rank) missing(rank);
-    out_.files = static_cast<int64_t>(ranks.size());
     check_config_ranks(out_.config, known, out_.files, findings_);
+  }
+
+  // Whether the manifest says that the bundle is a part of the job. The ranks of this part must be there.
+  bool is_part(const std::map<int64_t, fs::path>& ranks) {
+    const auto manifest = read_manifest(bundle_);
+    if (!manifest || !manifest->part) return false;
+    for (const ManifestClass& c : manifest->classes)
+      for (const int64_t rank : c.ranks)
+        if (!ranks.contains(rank)) missing(rank);
+    return true;
   }
 
   void missing(int64_t rank) {
@@ -151,7 +172,8 @@ class BundleReader {
     trace.bytes = static_cast<int64_t>(bytes.size());
     trace.digest = poly61(bytes);
     TraceShape shape;
-    read_trace(bytes, {out_.config, rank, static_cast<int64_t>(files_.paths.size())}, shape, trace, findings);
+    const auto ranks = out_.absent > 0 ? out_.files + out_.absent : static_cast<int64_t>(files_.paths.size());
+    read_trace(bytes, {out_.config, rank, ranks}, shape, trace, findings);
     if (trace.readable) trace.shape = intern(std::move(shape));
   }
 

@@ -14,6 +14,8 @@ struct BundleContents {
   BundleConfig config;
   BundleTraces traces;  // no ranks if the folder has no traces
   int64_t files = 0;    // number of trace files found
+  // Ranks of the job without a file, if the manifest says that the bundle is a part of the job.
+  int64_t absent = 0;
 };
 
 // folded: analyses hold communication only (ShapeAnalysis). progress: share of the reading, up to 1.

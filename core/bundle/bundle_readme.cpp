@@ -31,9 +31,12 @@ std::string code(const std::string& lines) {
   return out + "\n";
 }
 
-std::string file_table(const ExportOptions& options, const TraceTotals& totals) {
-  std::string out = "| file | content |\n| --- | --- |\n| `" + options.name + ".0.et`";
-  if (totals.ranks > 1) out += " to `" + options.name + "." + std::to_string(totals.ranks - 1) + ".et`";
+std::string file_table(const Report& report, const ExportOptions& options) {
+  const bool whole = options.part.whole();
+  std::string out = "| file | content |\n| --- | --- |\n| `" + options.name +
+                    (whole ? ".0.et`" : ".<rank>.et`");
+  if (whole && report.ranks > 1)
+    out += " to `" + options.name + "." + std::to_string(report.ranks - 1) + ".et`";
   out += " | one Chakra trace per rank |\n";
   for (const BundleFile& file : kBundleFiles)
     out += std::string("| `") + file.name + "` | " + file.content + " |\n";
@@ -41,10 +44,12 @@ std::string file_table(const ExportOptions& options, const TraceTotals& totals) 
 }
 
 // What the traces are, and of which design.
-std::string content_lines(const Report& report, const StepWindow* window) {
+std::string content_lines(const Report& report, const ExportOptions& options, const StepWindow* window) {
   const std::string program = "Written by Shardscape " + std::string(program_version()) + ".\n\n";
   if (!window)
-    return "Traces of one step of every rank in MLCommons Chakra format, with the files that ASTRA-sim "
+    return "Traces of " + (options.steps > 1 ? grouped(options.steps) + " steps" : "one step") +
+           (options.part.whole() ? " of every rank" : " of some ranks") +
+           " in MLCommons Chakra format, with the files that ASTRA-sim "
            "needs. " +
            program + "- Design: " + design_line(report);
   std::string line = report.design.name;
@@ -62,32 +67,64 @@ std::string length_line(double seconds, const StepWindow* window) {
          format_seconds(first.begin) + " of the run on";
 }
 
+std::string node_line(const ExportOptions& options, const StepWindow* window) {
+  std::string line = "- Compute nodes: one per " + granularity_unit(options.granularity);
+  if (options.granularity != Granularity::Op)
+    line += " (granularity " + std::string(granularity_name(options.granularity)) +
+            "); nodes are apart where communication comes between";
+  line += "\n";
+  if (!window && options.steps > 1)
+    line += "- Steps in each trace: " + grouped(options.steps) + ", one after the other\n";
+  return line;
+}
+
+// What the commands can do with a part.
+const char* const kPartUse =
+    "`check` verifies each trace of this part on its own. It cannot match collectives and messages with "
+    "ranks "
+    "that are not here. `simulate` and ASTRA-sim need all ranks: put the traces of all parts into one "
+    "folder. "
+    "Parts of the same design and options fit together; their other files are equal, except README.md and "
+    "manifest.json.\n";
+
 std::string expectation(const ExportOptions& options, double seconds, const StepWindow* window) {
   if (window)
     return "The traces have the seconds of kernels and of the host, which `simulate` and ASTRA-sim replay; "
            "collectives and messages take what the simulator computes. Expect about " +
            format_seconds(seconds) + ".\n";
+  const std::string steps = options.steps > 1 ? grouped(options.steps) + " steps of about " : "";
   if (options.durations)
-    return "The traces have estimated compute times, which `simulate` and ASTRA-sim replay. Expect a step "
-           "near the estimate, " +
-           format_seconds(seconds) + ".\n";
+    return "The traces have estimated compute times, which `simulate` and ASTRA-sim replay. Expect " +
+           (steps.empty() ? "a step near the estimate, " : steps) + format_seconds(seconds) + ".\n";
   return "The traces have no compute times, so `simulate` and ASTRA-sim use the roofline of `" +
-         std::string(kSystemName) + "`. Expect a step below the estimate, " + format_seconds(seconds) + ".\n";
+         std::string(kSystemName) + "`. Expect " +
+         (steps.empty() ? "a step below the estimate, " : "at most " + steps) + format_seconds(seconds) +
+         ".\n";
 }
 
 }  // namespace
 
-std::string bundle_readme(const Report& report, const ExportOptions& options, const TraceTotals& totals,
+std::string trace_lines(const TraceTotals& totals, const RankPart& part, int64_t world) {
+  std::string lines = "- Traces: " + grouped(totals.ranks) + " with " + grouped(totals.nodes) + " nodes, " +
+                      format_bytes(totals.bytes) + "\n";
+  if (part.whole()) return lines;
+  lines += "- **A part of the job**: traces of " + grouped(totals.ranks) + " of " + grouped(world) + " ranks";
+  if (!part.ranks.empty()) lines += ", ranks " + to_string(part.ranks);
+  if (!part.stages.empty()) lines += ", stages " + to_string(part.stages);
+  return lines + ". All other files are those of the whole job\n";
+}
+
+std::string bundle_readme(const Report& report, const ExportOptions& options, const std::string& traces,
                           double seconds, const StepWindow* window) {
-  std::string out = "# Execution traces: " + report.design.name + "\n\n" + content_lines(report, window) +
-                    "\n- Traces: " + grouped(totals.ranks) + " with " + grouped(totals.nodes) + " nodes, " +
-                    format_bytes(totals.bytes) + "\n" + length_line(seconds, window) + "\n\n## Files\n\n" +
-                    file_table(options, totals) +
+  std::string out = "# Execution traces: " + report.design.name + "\n\n" +
+                    content_lines(report, options, window) + "\n" + traces + node_line(options, window) +
+                    length_line(seconds, window) + "\n\n## Files\n\n" + file_table(report, options) +
                     "\n## Check and simulate\n\nRun the commands in this folder:\n" +
-                    code(
-                        "shardscape-cli check .       # every rank finishes\n"
-                        "shardscape-cli simulate .    # the step, as ASTRA-sim computes it\n") +
-                    expectation(options, seconds, window);
+                    code(options.part.whole()
+                             ? "shardscape-cli check .       # every rank finishes\n"
+                               "shardscape-cli simulate .    # the step, as ASTRA-sim computes it\n"
+                             : "shardscape-cli check .       # each trace on its own\n") +
+                    (options.part.whole() ? expectation(options, seconds, window) : kPartUse);
   out += "\n## Run in ASTRA-sim\n" +
          code(std::string("./") + kScriptName + " /path/to/" + kAstraSimProgram + "\n") +
          "The script runs this command:\n" + code(astra_sim_command({}, options.name)) +

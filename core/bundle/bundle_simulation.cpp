@@ -24,6 +24,11 @@ Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
                                          const std::function<void(double)>& progress, std::stop_token stop) {
   Findings findings;
   const BundleContents of = read_bundle(bundle, false, findings, progress, stop);
+  if (of.absent > 0)
+    return Problem{ProblemCode::NotSimulated, bundle.string(),
+                   "the bundle is a part: it has traces of " + grouped(of.files) + " of " +
+                       grouped(of.files + of.absent) + " ranks, and a simulation needs all of them",
+                   "a bundle of all ranks; the traces of all parts in one folder"};
   SimulationReport report;
   if (!of.traces.ranks.empty() && !stop.stop_requested()) {
     auto network = SimNetwork::make(of.config);

@@ -26,7 +26,12 @@ std::string check_text(const CheckReport& report) {
   text += grouped(report.ranks) + " ranks, " + grouped(report.nodes) + " nodes, " +
           grouped(report.collectives) + " collectives, " + grouped(report.sends) + " sends, " +
           format_bytes(report.bytes) + "\n";
-  text += report.finished ? "every rank finishes" : "not every rank finishes";
+  if (report.absent > 0)
+    text += "a part of a job of " + grouped(report.ranks + report.absent) +
+            " ranks: each trace is checked on its own; collectives and messages between ranks are not, and "
+            "nothing is simulated";
+  else
+    text += report.finished ? "every rank finishes" : "not every rank finishes";
   return text + "; " + (report.ok() ? "the bundle is valid" : "the bundle is not valid") + ": " +
          std::to_string(errors) + " errors, " + std::to_string(warnings) + " warnings\n";
 }
@@ -36,6 +41,7 @@ std::string check_json(const CheckReport& report) {
   j["ok"] = report.ok();
   j["finished"] = report.finished;
   j["ranks"] = report.ranks;
+  if (report.absent > 0) j["absent_ranks"] = report.absent;
   j["nodes"] = report.nodes;
   j["collectives"] = report.collectives;
   j["sends"] = report.sends;

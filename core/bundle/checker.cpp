@@ -28,6 +28,7 @@ class Checker {
         },
         stop_);
     report_.ranks = of_.files;
+    report_.absent = of_.absent;
     if (!of_.traces.ranks.empty() && !stop_.stop_requested()) check_traces();
     if (stop_.stop_requested())
       findings_.error("STOPPED", -1, -1, "the check was stopped before it finished");
@@ -40,6 +41,7 @@ class Checker {
     count_nodes();
     check_manifest();
     check_group_ids(of_.traces, findings_);
+    if (of_.absent > 0) return;
     check_collectives_match(of_.traces, of_.config, findings_);
     check_transfers_match(of_.traces, findings_);
     report_.finished = simulate_traces(of_.traces, of_.config, nullptr, findings_, stop_).finished &&
@@ -61,7 +63,7 @@ class Checker {
   void check_manifest() {
     const auto manifest = read_manifest(bundle_);
     if (!manifest) return;
-    if (manifest->ranks != static_cast<int64_t>(of_.traces.ranks.size()))
+    if (of_.absent == 0 && manifest->ranks != static_cast<int64_t>(of_.traces.ranks.size()))
       findings_.warning("MANIFEST", -1, -1,
                         "manifest.json describes " + std::to_string(manifest->ranks) + " ranks");
     for (size_t c = 0; c < manifest->classes.size(); ++c) {
@@ -89,7 +91,8 @@ class Checker {
 }  // namespace
 
 bool CheckReport::ok() const {
-  return finished && std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.error; });
+  return (finished || absent > 0) &&
+         std::none_of(findings.begin(), findings.end(), [](const Finding& f) { return f.error; });
 }
 
 CheckReport check_bundle(const fs::path& bundle, const std::function<void(double)>& progress,

@@ -15,9 +15,12 @@ namespace shardscape {
 
 struct CheckReport {
   int64_t ranks = 0, nodes = 0, collectives = 0, sends = 0, bytes = 0;
+  // Ranks of the job that the bundle, a part of the job, does not have. If there are any, each trace is
+  // checked on its own; nothing is matched between ranks, and no rank is simulated.
+  int64_t absent = 0;
   bool finished = false;  // every rank ran all its nodes in the simulation
   std::vector<Finding> findings;
-  bool ok() const;  // finished, without errors
+  bool ok() const;  // finished or a part, without errors
 };
 
 CheckReport check_bundle(const std::filesystem::path& bundle,

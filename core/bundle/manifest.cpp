@@ -92,6 +92,21 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
         "Ring attention: each step sends a block of K and V to the next rank of the ring and receives a "
         "block from the previous rank, between the compute nodes of the ring's steps; comm_tag counts the "
         "messages of a ring.");
+  if (options.granularity != Granularity::Op)
+    notes.push_back("Granularity " + std::string(granularity_name(options.granularity)) +
+                    ": a compute node has the sums over its ops, at most one node per " +
+                    granularity_unit(options.granularity) +
+                    " where no communication comes between. Communication waits for the same compute, and "
+                    "compute for the same communication, as with granularity op. A roofline takes the larger "
+                    "of the summed times of FLOPs and of bytes, so coarser nodes may take less time.");
+  if (options.steps > 1)
+    notes.push_back(
+        "Several steps: a rank begins a step when all its nodes of the step before have ended. "
+        "Microbatches are numbered on from step to step.");
+  if (!options.part.whole())
+    notes.push_back(
+        "A part: traces of some ranks. Groups, network and the ranks of messages are those of the "
+        "whole job.");
   if (report.ranks == 1)
     notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
@@ -133,6 +148,28 @@ nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluste
   return j;
 }
 
+// ring: classes have a position in a ring.
+void put_totals(nlohmann::ordered_json& j, const TraceTotals& totals, bool ring) {
+  j["nodes"] = totals.nodes;
+  j["collectives"] = totals.collectives;
+  j["sends"] = totals.sends;
+  j["bytes"] = totals.bytes;
+  j["classes"] = nlohmann::ordered_json::array();
+  for (const FileClass& c : totals.classes) {
+    nlohmann::ordered_json entry;
+    entry["stage"] = c.stage;
+    if (ring) entry["ring_position"] = c.position;
+    entry["ranks"] = c.ranks.size();
+    entry["rank_runs"] = runs_of(c.ranks);
+    entry["nodes_per_rank"] = c.nodes;
+    entry["collectives_per_rank"] = c.collectives;
+    entry["sends_per_rank"] = c.sends;
+    entry["bytes"] = c.bytes;
+    entry["digest"] = poly61_text(c.digest);
+    j["classes"].push_back(std::move(entry));
+  }
+}
+
 }  // namespace
 
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
@@ -146,28 +183,23 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   j["schema"] = "MLCommons Chakra 1.0";
   j["tensors"] = options.tensors;
   j["durations"] = options.durations;
-  j["ranks"] = totals.ranks;
-  j["nodes"] = totals.nodes;
-  j["collectives"] = totals.collectives;
-  j["sends"] = totals.sends;
-  j["bytes"] = totals.bytes;
-  for (const FileClass& c : totals.classes) {
-    nlohmann::ordered_json entry;
-    entry["stage"] = c.stage;
-    if (report.ring_position) entry["ring_position"] = c.position;
-    entry["ranks"] = c.ranks.size();
-    entry["rank_runs"] = runs_of(c.ranks);
-    entry["nodes_per_rank"] = c.nodes;
-    entry["collectives_per_rank"] = c.collectives;
-    entry["sends_per_rank"] = c.sends;
-    entry["bytes"] = c.bytes;
-    entry["digest"] = poly61_text(c.digest);
-    j["classes"].push_back(std::move(entry));
-  }
+  j["granularity"] = granularity_name(options.granularity);
+  if (!window) j["steps_per_trace"] = options.steps;
+  j["ranks"] = report.ranks;
+  if (!options.part.whole()) j["ranks_here"] = totals.ranks;
+  put_totals(j, totals, report.ring_position.has_value());
   j["cluster"] = cluster_of(report, cluster);
   j["notes"] = notes_of(report, options);
   if (window) add_window(*window, j);
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
+  return j.dump(2) + "\n";
+}
+
+std::string manifest_of_part(const std::string& manifest, const TraceTotals& totals) {
+  auto j = nlohmann::ordered_json::parse(manifest);
+  j["ranks_here"] = totals.ranks;
+  const auto& classes = j.at("classes");
+  put_totals(j, totals, !classes.empty() && classes.at(0).contains("ring_position"));
   return j.dump(2) + "\n";
 }
 
@@ -179,6 +211,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& bundle) {
   Manifest manifest;
   try {
     manifest.ranks = j.at("ranks").get<int64_t>();
+    manifest.part = j.contains("ranks_here");
     for (const auto& entry : j.at("classes")) {
       ManifestClass& c = manifest.classes.emplace_back();
       c.digest = entry.at("digest").get<std::string>();

@@ -16,13 +16,18 @@ namespace shardscape {
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
                           const TraceTotals& totals, const StepWindow* window = nullptr);
 
+// The manifest of a part of the ranks, from that of another part of the same job (ExportOptions::part).
+// manifest: a text of manifest_json(); it must be valid.
+std::string manifest_of_part(const std::string& manifest, const TraceTotals& totals);
+
 // The parts of a manifest that the checker uses.
 struct ManifestClass {
   std::vector<int64_t> ranks;
   std::string digest;
 };
 struct Manifest {
-  int64_t ranks = 0;
+  int64_t ranks = 0;  // of the job
+  bool part = false;  // the bundle has the ranks of the classes only
   std::vector<ManifestClass> classes;
 };
 // Returns nothing if the folder has no manifest, or the manifest of another program.

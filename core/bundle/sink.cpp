@@ -1,6 +1,7 @@
 #include "bundle/sink.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -25,8 +26,27 @@ Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int
           "a folder on a disk with " + format_bytes(bytes_needed) + " free"};
 }
 
-FolderSink::FolderSink(std::filesystem::path folder, int64_t bytes_needed)
-    : folder_(std::move(folder)), bytes_needed_(bytes_needed) {
+namespace {
+
+// Whether an open file has exactly these bytes.
+bool has_bytes(int file, std::string_view bytes) {
+  struct stat info {};
+  if (::fstat(file, &info) != 0 || info.st_size != static_cast<off_t>(bytes.size())) return false;
+  std::string buffer(std::min<size_t>(bytes.size(), size_t{1} << 20), '\0');
+  while (!bytes.empty()) {
+    const ssize_t got = ::read(file, buffer.data(), std::min(buffer.size(), bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || bytes.substr(0, static_cast<size_t>(got)) != buffer.substr(0, static_cast<size_t>(got)))
+      return false;
+    bytes.remove_prefix(static_cast<size_t>(got));
+  }
+  return true;
+}
+
+}  // namespace
+
+FolderSink::FolderSink(std::filesystem::path folder, int64_t bytes_needed, bool resume)
+    : folder_(std::move(folder)), bytes_needed_(bytes_needed), resume_(resume) {
   descriptor_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) open_error_ = errno;
 }
@@ -45,9 +65,16 @@ Problem FolderSink::failed(const std::string& name, int error) const {
 std::optional<Problem> FolderSink::write(const std::string& name, std::string_view bytes) {
   if (descriptor_ < 0) return failed("", open_error_);
   const mode_t mode = name.ends_with(".sh") ? 0777 : 0666;
-  const int file = ::openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  const int how = resume_ ? O_RDWR | O_CREAT | O_NOFOLLOW : O_WRONLY | O_CREAT | O_EXCL;
+  const int file = ::openat(descriptor_, name.c_str(), how | O_CLOEXEC, mode);
   if (file < 0) return failed(name, errno);
   int error = 0;
+  if (resume_) {
+    if (has_bytes(file, bytes))
+      bytes = {};
+    else if (::ftruncate(file, 0) != 0 || ::lseek(file, 0, SEEK_SET) != 0)
+      error = errno;
+  }
   while (!bytes.empty() && error == 0) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written >= 0)

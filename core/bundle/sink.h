@@ -16,6 +16,8 @@ namespace shardscape {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
+  // Whether files must come in the same order each time: write() is then called from one thread.
+  virtual bool ordered() const { return false; }
   virtual std::optional<Problem> write(const std::string& name, std::string_view bytes) = 0;
 };
 
@@ -23,7 +25,8 @@ class ByteSink {
 // bytes that the whole export needs.
 class FolderSink : public ByteSink {
  public:
-  FolderSink(std::filesystem::path folder, int64_t bytes_needed);
+  // resume: files may exist. A file with the same bytes stays; others are written again.
+  FolderSink(std::filesystem::path folder, int64_t bytes_needed, bool resume = false);
   ~FolderSink() override;
   FolderSink(const FolderSink&) = delete;
   FolderSink& operator=(const FolderSink&) = delete;
@@ -33,6 +36,7 @@ class FolderSink : public ByteSink {
   Problem failed(const std::string& name, int error) const;
   std::filesystem::path folder_;
   int64_t bytes_needed_;
+  bool resume_;
   int descriptor_ = -1;
   int open_error_ = 0;
 };

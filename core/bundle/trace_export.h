@@ -1,4 +1,4 @@
-// Writes the traces of all ranks into a sink, in parallel. Memory is bounded by one file image per thread.
+// The traces of a report or of a window of engine steps.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "base/problem.h"
 #include "bundle/bundle.h"
 #include "bundle/sink.h"
+#include "bundle/trace_writer.h"
 #include "chakra/groups.h"
 #include "chakra/image.h"
 #include "chakra/lower.h"
@@ -18,23 +19,7 @@
 
 namespace shardscape {
 
-// The trace files of a rank class: the ranks of one stage, or those at one ring position of a stage.
-struct FileClass {
-  int stage = 0;
-  int64_t position = 0;
-  std::vector<int64_t> ranks;          // ascending
-  int64_t nodes = 0;                   // per rank
-  int64_t collectives = 0, sends = 0;  // per rank
-  int64_t bytes = 0;                   // all ranks together
-  uint64_t digest = 0;                 // poly61_fold over the files in rank order
-};
-
-struct TraceTotals {
-  int64_t ranks = 0, nodes = 0, collectives = 0, sends = 0, bytes = 0;
-  std::vector<FileClass> classes;  // by stage, then position
-};
-
-class TraceExport {
+class TraceExport : private TraceSource {
  public:
   // The report must be valid and outlive this object. Throws LoweringError.
   TraceExport(const Report& report, const ExportOptions& options);
@@ -42,25 +27,27 @@ class TraceExport {
   TraceExport(const StepWindow& window, const ExportOptions& options);
   // With the groups and rank classes of all traces.
   const Lowering& lowering() const { return window_ ? window_->reference() : *lowering_; }
+  int64_t ranks() const;  // that get a trace
   const GroupTable& groups() const { return groups_; }
-  // Bytes of all traces, exact except for the width of rank and group numbers.
+  // Bytes of all files that write() makes, exact except for the width of rank and group numbers.
   int64_t estimate() const;
-  // Writes all traces. Problems: of the sink, of the design (a number does not fit), or stopped_problem().
+  // Writes all traces, or with options.compact one per class. Problems: of the sink, of the design (a number
+  // does not fit), or stopped_problem().
   Result<TraceTotals> write(ByteSink& sink, const ExportProgressFn& progress, std::stop_token stop) const;
 
- private:
+  // The numbers of a rank. The first lowering().roles() are groups.
   RankNumbers numbers(int64_t rank) const;
-  RankProgram program(const FileClass& of, std::stop_token stop) const;
-  // The rank classes, without their ranks.
-  std::vector<FileClass> classes() const;
-  friend class TraceWorkers;
+
+ private:
+  RankProgram program(const FileClass& of, const std::stop_token& stop) const;
+  std::vector<FileClass> classes() const override;
+  SlotTexts texts(const FileClass& of, size_t k) const override;
+  std::unique_ptr<Encoder> encoder(FileClass& of, const std::stop_token& stop) const override;
   const Report& report_;
   ExportOptions options_;
   std::optional<Lowering> lowering_;    // of one step
   const StepWindow* window_ = nullptr;  // instead
   GroupTable groups_;
 };
-
-Problem stopped_problem();
 
 }  // namespace shardscape

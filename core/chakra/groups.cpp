@@ -34,6 +34,19 @@ std::vector<int64_t> role_group(const DeviceMesh& mesh, const GroupRole& role, i
   return ranks;
 }
 
+std::string groups_json(const std::vector<CommGroup>& groups) {
+  std::string text = "{";
+  for (size_t i = 0; i < groups.size(); ++i) {
+    text += (i ? ",\n  \"" : "\n  \"") + std::to_string(groups[i].id) + "\": [";
+    for (size_t k = 0; k < groups[i].ranks.size(); ++k) {
+      if (k) text += ", ";
+      text += std::to_string(groups[i].ranks[k]);
+    }
+    text += "]";
+  }
+  return text + "\n}\n";
+}
+
 GroupTable::GroupTable(const DeviceMesh& mesh, std::span<const GroupRole> roles) {
   const int64_t world = mesh.ranks();
   std::vector<int64_t> counts;
@@ -63,19 +76,6 @@ GroupTable::GroupTable(const DeviceMesh& mesh, std::span<const GroupRole> roles)
   }
   std::sort(groups_.begin(), groups_.end(),
             [](const CommGroup& a, const CommGroup& b) { return a.id < b.id; });
-}
-
-std::string GroupTable::json() const {
-  std::string text = "{";
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    text += (i ? ",\n  \"" : "\n  \"") + std::to_string(groups_[i].id) + "\": [";
-    for (size_t k = 0; k < groups_[i].ranks.size(); ++k) {
-      if (k) text += ", ";
-      text += std::to_string(groups_[i].ranks[k]);
-    }
-    text += "]";
-  }
-  return text + "\n}\n";
 }
 
 }  // namespace shardscape

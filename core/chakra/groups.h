@@ -23,6 +23,8 @@ struct CommGroup {
   std::vector<int64_t> ranks;  // ascending
 };
 
+std::string groups_json(const std::vector<CommGroup>& groups);  // {"1": [0,1], ...}
+
 // Ranks of the role's group that contains `rank`, ascending. Only `rank` itself if it has no group in this
 // role.
 std::vector<int64_t> role_group(const DeviceMesh& mesh, const GroupRole& role, int64_t rank);
@@ -37,7 +39,7 @@ class GroupTable {
   int32_t id(int role, int64_t rank) const {
     return ids_[static_cast<size_t>(role)][static_cast<size_t>(rank)];
   }
-  std::string json() const;  // {"1": [0,1], ...}
+  std::string json() const { return groups_json(groups_); }
 
  private:
   std::vector<CommGroup> groups_;

@@ -46,6 +46,12 @@ TraceImage::TraceImage(const RankProgram& program, const SlotTexts& texts, const
   compute_weights();
 }
 
+TraceImage::TraceImage(std::string bytes, SlotTexts texts, std::vector<std::vector<uint32_t>> offsets)
+    : bytes_(std::move(bytes)), texts_(std::move(texts)), slots_(texts_.size()) {
+  for (size_t s = 0; s < slots_.size(); ++s) slots_[s].offsets = std::move(offsets[s]);
+  compute_weights();
+}
+
 void TraceImage::compute_weights() {
   uint64_t numbers = 0;
   for (size_t s = 0; s < slots_.size(); ++s) {
@@ -70,11 +76,11 @@ void TraceImage::patch(const SlotTexts& texts) {
   texts_ = texts;
 }
 
-uint64_t TraceImage::digest() const {
+uint64_t TraceImage::digest_of(const SlotTexts& texts) const {
   uint64_t sum = fixed_digest_;
   for (size_t s = 0; s < slots_.size(); ++s)
-    for (size_t k = 0; k < texts_[s].width; ++k)
-      sum = poly61_add(sum, poly61_multiply(slots_[s].weights[k], static_cast<uint8_t>(texts_[s].bytes[k])));
+    for (size_t k = 0; k < texts[s].width; ++k)
+      sum = poly61_add(sum, poly61_multiply(slots_[s].weights[k], static_cast<uint8_t>(texts[s].bytes[k])));
   return sum;
 }
 

@@ -41,11 +41,15 @@ class TraceImage {
   // Encodes the program with these numbers. Incomplete if stopped. Throws LoweringError if the file of one
   // rank would exceed 2 GiB.
   TraceImage(const RankProgram& program, const SlotTexts& texts, const std::stop_token& stop = {});
+  // A file that is encoded already. offsets: by slot, where its numbers are.
+  TraceImage(std::string bytes, SlotTexts texts, std::vector<std::vector<uint32_t>> offsets);
   bool fits(const SlotTexts& texts) const { return !bytes_.empty() && same_widths(texts_, texts); }
   // Rewrites the numbers that differ. Requires fits(texts).
   void patch(const SlotTexts& texts);
   std::string_view bytes() const { return bytes_; }
-  uint64_t digest() const;  // poly61 of bytes()
+  uint64_t digest() const { return digest_of(texts_); }  // poly61 of bytes()
+  // poly61 of the bytes with other numbers. Requires fits(texts).
+  uint64_t digest_of(const SlotTexts& texts) const;
 
  private:
   struct Slot {

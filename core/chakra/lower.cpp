@@ -57,7 +57,7 @@ class StageLowering {
   RankProgram run(const std::stop_token& stop) {
     for (const Action& action : lowering_.schedule().actions[static_cast<size_t>(program_.stage)]) {
       if (stop.stop_requested()) break;
-      builder_.begin_action();
+      builder_.begin_action(action_name(action.kind));
       switch (action.kind) {
         case ActionKind::Forward:
         case ActionKind::Backward:

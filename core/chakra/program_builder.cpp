@@ -5,7 +5,8 @@
 
 namespace shardscape {
 
-void ProgramBuilder::begin_action() {
+void ProgramBuilder::begin_action(std::string_view name) {
+  program_.actions.push_back(name);
   if (last_comp_ == 0) return;
   gate_ = last_comp_;
   reach_[gate_ - 1].gate = ++gate_count_;
@@ -54,7 +55,8 @@ uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int
 
   program_.nodes.push_back({op, microbatch, layer, chunk, position,
                             static_cast<uint32_t>(program_.deps.size()), static_cast<uint32_t>(ctrl_.size()),
-                            static_cast<uint32_t>(data_.size()), message});
+                            static_cast<uint32_t>(data_.size()), message,
+                            static_cast<uint32_t>(std::max<size_t>(1, program_.actions.size()) - 1)});
   program_.deps.insert(program_.deps.end(), ctrl_.begin(), ctrl_.end());
   program_.deps.insert(program_.deps.end(), data_.begin(), data_.end());
   data_.clear();

@@ -16,7 +16,8 @@ class ProgramBuilder {
  public:
   explicit ProgramBuilder(RankProgram& program) : program_(program) {}
 
-  void begin_action();
+  // name: of the action, such as "forward"; a literal.
+  void begin_action(std::string_view name);
   // Adds a data dependency of the next node; 0 (none) is ignored.
   void depend(uint32_t id);
   // Returns the node's id.

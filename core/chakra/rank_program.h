@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chakra/chakra.h"
@@ -62,6 +63,7 @@ struct TraceNode {
   uint32_t ctrl_count = 0, data_count = 0;
   // Send, Recv in a ring: running number of the rank's ring messages, equal on both ends. -1: other nodes.
   int32_t message = -1;
+  uint32_t action = 0;  // index into RankProgram::actions
 };
 
 // The id of a node is its index plus one. Ids are priorities: the ready node with the lowest id runs first.
@@ -72,6 +74,7 @@ struct RankProgram {
   int chunks = 1;  // virtual stages per stage
   bool tensors = false;
   std::string pass = "mb";  // names of nodes and tensors begin with it and the number of the microbatch
+  std::vector<std::string_view> actions;  // names of the actions of the stage, in order: "forward"
   std::vector<TraceOp> ops;
   std::vector<TraceNode> nodes;
   std::vector<uint32_t> deps;       // node ids

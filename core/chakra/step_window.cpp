@@ -21,7 +21,7 @@ class WindowLowering {
   void add_host(const WindowStep& step) {
     if (step.host_seconds < kLeastHostSeconds) return;
     program_.ops.push_back({.name = "host", .num_ops = 1, .tensor_size = 1, .seconds = step.host_seconds});
-    builder_.begin_action();
+    builder_.begin_action("host");
     if (!pipeline_) builder_.depend(static_cast<uint32_t>(program_.nodes.size()));
     builder_.add(static_cast<uint32_t>(program_.ops.size() - 1), static_cast<int32_t>(step.number), -1, 0);
   }
@@ -32,7 +32,7 @@ class WindowLowering {
                nodes = static_cast<uint32_t>(program_.nodes.size());
     int32_t messages = 0;
     program_.ops.insert(program_.ops.end(), step.ops.begin(), step.ops.end());
-    builder_.begin_action();
+    builder_.begin_action("forward");
     for (const TraceNode& node : step.nodes) {
       for (const uint32_t id : step.data_deps(node)) builder_.depend(nodes + id);
       const int32_t message = node.message < 0 ? -1 : messages_ + node.message;

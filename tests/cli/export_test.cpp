@@ -26,6 +26,12 @@ class ExportTest : public QObject {
   void targets();
   void replace();
   void invalid_design_writes_nothing();
+  void archives();
+  void compact();
+  void parts_and_steps();
+  void resume_after_a_kill();
+  void wrong_flags_data();
+  void wrong_flags();
   void interrupted_data();
   void interrupted();
 };
@@ -202,6 +208,133 @@ void ExportTest::invalid_design_writes_nothing() {
   const CliRun run = run_line("export --tp 5 -o deep/er/a", folder.path());
   QCOMPARE(run.exit_code, 1);
   QVERIFY(run.err.contains("error: tp: "));
+  QCOMPARE(everything_in(folder.path()), QStringList());
+}
+
+// Standard output has the archive and nothing else.
+void ExportTest::archives() {
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "job.tar", folder.path()).exit_code, 0);
+  QCOMPARE(everything_in(folder.path()), QStringList{"job.tar"});
+  QProcess process;
+  process.setWorkingDirectory(folder.path());
+  QStringList words = (kSmall + "-").split(' ');
+  process.start(SHARDSCAPE_CLI, words);
+  QVERIFY(process.waitForFinished(60'000));
+  QCOMPARE(process.exitCode(), 0);
+  const QByteArray out = process.readAllStandardOutput();
+  QVERIFY(out.startsWith("bundle/trace.") && out.size() % 512 == 0);
+  QVERIFY(process.readAllStandardError().contains("to standard output"));
+  words.append("--json");
+  process.start(SHARDSCAPE_CLI, words);
+  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.readAllStandardOutput() == out);
+  QVERIFY(process.readAllStandardError().contains("\"ranks\": 8"));
+  process.start(SHARDSCAPE_CLI, (kSmall + "/dev/stdout").split(' '));
+  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.readAllStandardOutput() == out);
+  QCOMPARE(run_line(kSmall + "/dev/null", folder.path()).exit_code, 0);
+  const CliRun twice = run_line(kSmall + "job.tar", folder.path());
+  QCOMPARE(twice.exit_code, 3);
+  QVERIFY2(twice.err.contains("--replace"), qPrintable(twice.err));
+  QCOMPARE(run_line(kSmall + "job.tar --replace", folder.path()).exit_code, 0);
+  QCOMPARE(everything_in(folder.path()), QStringList{"job.tar"});
+}
+
+void ExportTest::compact() {
+  QTemporaryDir folder;
+  const CliRun made = run_line(kSmall + "small --compact", folder.path());
+  QCOMPARE(made.exit_code, 0);
+  QVERIFY2(made.out.contains("shardscape-cli expand small"), qPrintable(made.out));
+  QStringList files = everything_in(folder.filePath("small"));
+  files.sort();
+  QCOMPARE(files, (QStringList{"README.md", "class-0.et", "class-1.et", "compact.json"}));
+  QCOMPARE(run_line("expand small -o whole", folder.path()).exit_code, 0);
+  QCOMPARE(run_line("check whole", folder.path()).exit_code, 0);
+  QCOMPARE(run_line("expand small -o some --ranks 6-7", folder.path()).exit_code, 0);
+  QVERIFY(QFile::exists(folder.filePath("some/trace.7.et")) &&
+          !QFile::exists(folder.filePath("some/trace.0.et")));
+  const CliRun beyond = run_line("expand small -o more --ranks 8", folder.path());
+  QCOMPARE(beyond.exit_code, 2);
+  QVERIFY2(beyond.err.contains("0 to 7"), qPrintable(beyond.err));
+  QCOMPARE(run_line("expand whole -o more", folder.path()).exit_code, 3);
+  QCOMPARE(run_line("expand small", folder.path()).exit_code, 2);
+  const CliRun checked = run_line("check small", folder.path());
+  QCOMPARE(checked.exit_code, 1);
+  QVERIFY2(checked.out.contains("shardscape-cli expand"), qPrintable(checked.out));
+}
+
+void ExportTest::parts_and_steps() {
+  QTemporaryDir folder;
+  QCOMPARE(run_line(kSmall + "part --stage 1 --granularity layer", folder.path()).exit_code, 0);
+  const CliRun checked = run_line("check part", folder.path());
+  QCOMPARE(checked.exit_code, 0);
+  QVERIFY2(checked.out.contains("a part of a job of 8 ranks"), qPrintable(checked.out));
+  const CliRun simulated = run_line("simulate part", folder.path());
+  QCOMPARE(simulated.exit_code, 1);
+  QVERIFY2(simulated.err.contains("4 of 8 ranks"), qPrintable(simulated.err));
+  const QJsonObject one = run_line(kSmall + "one --json", folder.path()).json(),
+                    three = run_line(kSmall + "three --steps 3 --json", folder.path()).json();
+  QCOMPARE(three["nodes"].toInt(), 3 * one["nodes"].toInt());
+}
+
+void ExportTest::resume_after_a_kill() {
+  QTemporaryDir folder;
+  const QString
+      more = "export --model llama3.1-405b --tp 8 --pp 16 --dp 2 --batch 256 --granularity pass -o ";
+  QProcess process;
+  process.setWorkingDirectory(folder.path());
+  process.start(SHARDSCAPE_CLI, (more + "job").split(' '));
+  QVERIFY(process.waitForStarted());
+  const auto written = [&] {
+    const QStringList partial = everything_in(folder.path());
+    return !partial.isEmpty() && everything_in(folder.filePath(partial.front())).size() > 10;
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
+  process.kill();
+  QVERIFY(process.waitForFinished(30'000));
+  if (process.exitStatus() == QProcess::NormalExit) QSKIP("the export ended before it was killed");
+  const CliRun other = run_line(more + "job --resume --durations", folder.path());
+  QCOMPARE(other.exit_code, 3);
+  QVERIFY2(other.err.contains("durations was false and is true"), qPrintable(other.err));
+  const CliRun resumed = run_line(more + "job --resume", folder.path());
+  QCOMPARE(resumed.exit_code, 0);
+  QVERIFY2(resumed.out.contains("resumed"), qPrintable(resumed.out));
+  QCOMPARE(everything_in(folder.path()), QStringList{"job"});
+  QCOMPARE(run_line(more + "direct", folder.path()).exit_code, 0);
+  for (const QString& name : everything_in(folder.filePath("direct"))) {
+    QFile a(folder.filePath("direct/" + name)), b(folder.filePath("job/" + name));
+    QVERIFY(a.open(QIODevice::ReadOnly) && b.open(QIODevice::ReadOnly));
+    QVERIFY2(a.readAll() == b.readAll(), qPrintable(name));
+  }
+}
+
+void ExportTest::wrong_flags_data() {
+  QTest::addColumn<QString>("flags");
+  QTest::addColumn<QString>("said");
+  QTest::newRow("granularity") << "--granularity layers"
+                               << "between-communications";
+  QTest::newRow("tensors of layers") << "--granularity layer --tensors"
+                                     << "one node per layer";
+  QTest::newRow("tensors of steps") << "--steps 2 --tensors"
+                                    << "2 steps";
+  QTest::newRow("no step") << "--steps 0"
+                           << "1 or more";
+  QTest::newRow("ranks beyond") << "--ranks 0-8"
+                                << "0 to 7";
+  QTest::newRow("a stage beyond") << "--stage 2"
+                                  << "0 to 1";
+  QTest::newRow("no rank of the stage") << "--ranks 0 --stage 1"
+                                        << "no rank";
+}
+
+void ExportTest::wrong_flags() {
+  QFETCH(QString, flags);
+  QFETCH(QString, said);
+  QTemporaryDir folder;
+  const CliRun run = run_line(kSmall + "a " + flags, folder.path());
+  QCOMPARE(run.exit_code, 2);
+  QVERIFY2(run.err.contains(said), qPrintable(run.err));
   QCOMPARE(everything_in(folder.path()), QStringList());
 }
 

@@ -1,0 +1,43 @@
+#include "bundle/export_settings.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/version.h"
+#include "design/document.h"
+
+namespace shardscape {
+
+std::string export_settings(const Report& report, const ExportOptions& options) {
+  nlohmann::ordered_json j;
+  j["program_version"] = program_version();
+  j["name"] = options.name;
+  j["tensors"] = options.tensors;
+  j["durations"] = options.durations;
+  j["granularity"] = granularity_name(options.granularity);
+  j["steps"] = options.steps;
+  j["ranks"] = to_string(options.part.ranks);
+  j["stage"] = to_string(options.part.stages);
+  j["flat_network"] = options.flat_network;
+  j["compact"] = options.compact;
+  j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
+  return j.dump(2) + "\n";
+}
+
+std::string settings_difference(const std::string& before, const std::string& now) {
+  const auto parsed = [](const std::string& text) { return nlohmann::json::parse(text, nullptr, false); };
+  const nlohmann::json old = parsed(before), fresh = parsed(now);
+  if (old.is_discarded() || !old.is_object()) return "they cannot be read";
+  const nlohmann::json changes = nlohmann::json::diff(old, fresh);
+  if (changes.empty()) return "";
+  const std::string pointer = changes[0].at("path").get<std::string>();
+  const auto value = [&](const nlohmann::json& of) {
+    const nlohmann::json::json_pointer at(pointer);
+    return of.contains(at) ? of.at(at).dump() : std::string("not given");
+  };
+  std::string place = pointer.substr(1);
+  for (char& c : place)
+    if (c == '/') c = '.';
+  return place + " was " + value(old) + " and is " + value(fresh);
+}
+
+}  // namespace shardscape
