@@ -41,11 +41,22 @@ int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& fil
   return word && !filter.phase ? unknown("--phase", *word, phases) : kDone;
 }
 
+using Print = std::string (*)(const Report& report, const std::vector<ListedSegment>& listing);
+
 int run(const Arguments& arguments) {
-  if (arguments.has("--json") && arguments.has("--dot")) {
-    print_problem(
-        {ProblemCode::ConflictingFlags, "--dot", "it cannot be combined with --json", "one of the two"});
-    return kWrongUsage;
+  const std::pair<const char*, Print> formats[] = {
+      {"--json", graph_json}, {"--dot", graph_dot}, {"--graphml", graph_graphml}};
+  Print print = graph_text;
+  const char* chosen = nullptr;
+  for (const auto& [flag, of_flag] : formats) {
+    if (!arguments.has(flag)) continue;
+    if (chosen) {
+      print_problem({ProblemCode::ConflictingFlags, flag, std::string("it cannot be combined with ") + chosen,
+                     "one of the two"});
+      return kWrongUsage;
+    }
+    chosen = flag;
+    print = of_flag;
   }
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
@@ -53,7 +64,6 @@ int run(const Arguments& arguments) {
   print_problems(report.problems);
   GraphFilter filter;
   if (const int exit_code = read_filter(arguments, report.graph(), filter)) return exit_code;
-  const auto print = arguments.has("--json") ? graph_json : arguments.has("--dot") ? graph_dot : graph_text;
   std::cout << print(report, list_graph(report, filter));
   return kDone;
 }
@@ -64,6 +74,7 @@ Command graph_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--dot", 0, FlagKind::Switch, "", "Print the graph for Graphviz.", ""},
+      {"--graphml", 0, FlagKind::Switch, "", "Print the graph as GraphML, for NetworkX, Gephi or yEd.", ""},
       {"--segment", 0, FlagKind::Value, "NAME", "Only this segment: embedding, a kind of layer, or head.",
        ""},
       {"--phase", 0, FlagKind::Value, "NAME", "Only this phase: forward or backward.", ""}};

@@ -49,12 +49,6 @@ json ratio_json(const ComparedFigure& figure, size_t design) {
           {"basis", errors.basis}};
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace
 
 void tell_apart(std::vector<std::string>& names, const std::vector<std::string>& paths) {
@@ -160,9 +154,9 @@ std::string comparison_csv(const std::vector<std::string>& names,
                            const std::vector<ComparedFigure>& figures) {
   const auto number = [](double value) { return "," + (std::isfinite(value) ? json(value).dump() : ""); };
   std::string out = "figure";
-  for (const std::string& name : names) out += "," + quoted(name);
+  for (const std::string& name : names) out += "," + csv_cell(name);
   for (const std::string& name : names)
-    for (const char* end : {" (80 % band, low)", " (80 % band, high)"}) out += "," + quoted(name + end);
+    for (const char* end : {" (80 % band, low)", " (80 % band, high)"}) out += "," + csv_cell(name + end);
   out += "\n";
   for (const ComparedFigure& row : figures) {
     out += row.id;

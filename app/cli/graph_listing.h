@@ -42,5 +42,7 @@ std::string graph_text(const Report& report, const std::vector<ListedSegment>& l
 std::string graph_json(const Report& report, const std::vector<ListedSegment>& listing);
 // Graphviz: one cluster per segment.
 std::string graph_dot(const Report& report, const std::vector<ListedSegment>& listing);
+// GraphML: one graph, with the segment of every node.
+std::string graph_graphml(const Report& report, const std::vector<ListedSegment>& listing);
 
 }  // namespace shardscape

@@ -10,6 +10,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "app/cli/text.h"
 #include "base/atomic_write.h"
 
 namespace shardscape {
@@ -46,6 +47,39 @@ std::optional<Problem> write_pdf(const PageReport& page, const std::string& path
                  "a file in a writable folder"};
 }
 
+// "Peak memory per GPU, by stage" is the file peak-memory-per-gpu-by-stage.csv.
+std::string table_name(const std::string& title) {
+  std::string out;
+  for (const char c : title) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter))
+      out += static_cast<char>(std::tolower(letter));
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out + ".csv";
+}
+
+std::optional<Problem> write_tables(const PageReport& page, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return Problem{ProblemCode::FolderNotWritable, folder, "the folder cannot be made: " + error.message(),
+                   "a writable folder"};
+  for (const PageSection& section : page.sections) {
+    std::string csv;
+    for (const PageRow& row : section.rows) {
+      for (size_t i = 0; i < row.size(); ++i) csv += (i > 0 ? "," : "") + csv_cell(row[i]);
+      csv += "\n";
+    }
+    if (csv.empty()) continue;
+    if (auto problem = atomic_write(std::filesystem::path(folder) / table_name(section.title), csv))
+      return problem;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Flag> page_flags() {
@@ -54,13 +88,16 @@ std::vector<Flag> page_flags() {
        "Write one page to FILE: verdict, step, memory, settings, formulas, assumptions and sources, with "
        "pictures. The page needs no other file, and Shardscape opens it again as a design.",
        ""},
+      {"--tables", 0, FlagKind::Value, "DIR",
+       "Write every table of the page to the folder DIR, each as a file of CSV.", ""},
       {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown, without pictures.", ""},
       {"--pdf", 0, FlagKind::Value, "FILE",
        "Write the same page as PDF. Needs the window program, but no display.", ""}};
 }
 
 bool wants_page(const Arguments& arguments) {
-  return arguments.has("--html") || arguments.has("--markdown") || arguments.has("--pdf");
+  return arguments.has("--html") || arguments.has("--markdown") || arguments.has("--pdf") ||
+         arguments.has("--tables");
 }
 
 int write_pages(const Arguments& arguments, const PageReport& page) {
@@ -72,10 +109,11 @@ int write_pages(const Arguments& arguments, const PageReport& page) {
     return !problem;
   };
   const std::string *html = arguments.value("--html"), *markdown = arguments.value("--markdown"),
-                    *pdf = arguments.value("--pdf");
+                    *pdf = arguments.value("--pdf"), *tables = arguments.value("--tables");
   const bool done = written(html, html ? atomic_write(*html, page_html(page)) : std::nullopt) &&
                     written(markdown,
                             markdown ? atomic_write(*markdown, page_markdown(page)) : std::nullopt) &&
+                    written(tables, tables ? write_tables(page, *tables) : std::nullopt) &&
                     written(pdf, pdf ? write_pdf(page, *pdf) : std::nullopt);
   return done ? kDone : kFileError;
 }

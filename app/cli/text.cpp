@@ -58,4 +58,10 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return out;
 }
 
+std::string csv_cell(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
 }  // namespace shardscape

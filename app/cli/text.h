@@ -22,4 +22,7 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, const 
 // Joins the words with the separator.
 std::string joined(const std::vector<std::string>& words, const std::string& separator);
 
+// A cell of CSV, quoted (RFC 4180).
+std::string csv_cell(const std::string& text);
+
 }  // namespace shardscape

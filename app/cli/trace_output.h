@@ -13,10 +13,10 @@ namespace shardscape {
 // What the command says about a path.
 struct TraceOverview {
   std::string path;
-  FolderSummary summary;
+  FolderSummary summary{};
   // Ranks of the groups by name; empty without a group file.
-  std::map<std::string, size_t> group_sizes;
-  std::optional<CheckReport> check;  // of a folder with configuration files
+  std::map<std::string, size_t> group_sizes{};
+  std::optional<CheckReport> check{};  // of a folder with configuration files
 };
 
 std::string overview_text(const TraceOverview& overview);

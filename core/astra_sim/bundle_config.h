@@ -49,11 +49,11 @@ struct BundleConfig {
 
 // The files of a simulation. Paths that are empty stand for the file of that name in the folder.
 struct BundlePaths {
-  std::filesystem::path folder;   // of the traces
-  std::filesystem::path groups;   // comm_groups.json
-  std::filesystem::path system;   // system.json
-  std::filesystem::path network;  // network.yml
-  std::filesystem::path memory;   // memory.json
+  std::filesystem::path folder = {};   // of the traces
+  std::filesystem::path groups = {};   // comm_groups.json
+  std::filesystem::path system = {};   // system.json
+  std::filesystem::path network = {};  // network.yml
+  std::filesystem::path memory = {};   // memory.json
 };
 
 // Reads the configuration files. Findings report every defect; values that can be read are set. A folder

@@ -26,7 +26,7 @@ inline constexpr const char* kFlatNetworkHelp =
 
 struct ExportOptions {
   // Target folder: new or empty, unless `replace`. Or an archive (archive.h): "-", NAME.tar, NAME.tar.zst.
-  std::filesystem::path target;
+  std::filesystem::path target{};
   std::string name = "trace";  // <name>.<rank>.et
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
   // Compute nodes carry seconds on the machine of the design, which the simulator then replays.
@@ -39,7 +39,7 @@ struct ExportOptions {
   // What a compute node covers. Coarser nodes and several steps have no tensors.
   Granularity granularity = Granularity::Op;
   int64_t steps = 1;     // in each trace; a window of engine steps has its own
-  RankPart part;         // the ranks with a trace; all other files are those of the whole job
+  RankPart part{};       // the ranks with a trace; all other files are those of the whole job
   bool compact = false;  // one trace per rank class, and a table of what each rank has of its own
   // Go on with what a killed export of the same settings left next to the target. Folders only.
   bool resume = false;

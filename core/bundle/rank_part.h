@@ -25,7 +25,7 @@ bool includes(const IndexRanges& ranges, int64_t number);
 std::string to_string(const IndexRanges& ranges);  // "0-1023,2048"
 
 struct RankPart {
-  IndexRanges ranks, stages;
+  IndexRanges ranks{}, stages{};
   bool whole() const { return ranks.empty() && stages.empty(); }
   bool has(int64_t rank, int64_t stage) const { return includes(ranks, rank) && includes(stages, stage); }
 };

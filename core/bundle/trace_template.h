@@ -34,7 +34,7 @@ class TraceTemplate {
   };
   struct Message {
     size_t length = 0, body = 0, end = 0;  // offsets
-    std::vector<Place> places;
+    std::vector<Place> places{};
   };
   friend class TemplateReader;
   std::string file_;

@@ -18,13 +18,13 @@ namespace shardscape {
 struct FileClass {
   int stage = 0;
   int64_t position = 0;
-  std::vector<int64_t> ranks;          // ascending
+  std::vector<int64_t> ranks{};        // ascending
   size_t index = 0;                    // of the source
   int64_t nodes = 0;                   // per rank
   int64_t collectives = 0, sends = 0;  // per rank
   int64_t bytes = 0;                   // all ranks together
   uint64_t digest = 0;                 // poly61_fold over the files in rank order
-  std::vector<size_t> used_slots;      // numbers that occur in the files
+  std::vector<size_t> used_slots{};    // numbers that occur in the files
 };
 
 struct TraceTotals {

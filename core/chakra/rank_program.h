@@ -103,13 +103,13 @@ struct RankProgram {
   int chunks = 1;  // virtual stages per stage
   bool tensors = false;
   std::string pass = "mb";  // names of nodes and tensors begin with it and the number of the microbatch
-  std::vector<std::string_view> actions;  // names of the actions of the stage, in order: "forward"
-  std::vector<TraceOp> ops;
-  std::vector<TraceNode> nodes;
-  std::vector<uint32_t> deps;       // node ids
-  std::vector<uint32_t> durations;  // microseconds per node; empty without durations
+  std::vector<std::string_view> actions{};  // names of the actions of the stage, in order: "forward"
+  std::vector<TraceOp> ops{};
+  std::vector<TraceNode> nodes{};
+  std::vector<uint32_t> deps{};       // node ids
+  std::vector<uint32_t> durations{};  // microseconds per node; empty without durations
   // By node: tensors in addition to those of its op. Only with tensors.
-  std::map<uint32_t, NodeTensors> extra;
+  std::map<uint32_t, NodeTensors> extra{};
 
   std::span<const uint32_t> ctrl_deps(const TraceNode& n) const {
     return {deps.data() + n.deps, n.ctrl_count};

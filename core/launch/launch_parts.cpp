@@ -34,7 +34,7 @@ constexpr std::pair<std::string_view, std::string_view> kSameSizes[] = {
 // Endings of names that change no size: tuning, format, date.
 constexpr std::string_view kEndings[] = {"-hf",   "-instruct", "-chat",        "-base",     "-it",   "-pt",
                                          "-bf16", "-fp16",     "-dequantized", "-thinking", "-2507", "-0324",
-                                         "-0528", "-v0.1",     "-w4a16",       "-unsloth"};
+                                         "-0528", "-v0.1",     "-w4a16",       "-unsloth",  "-fp8",  ".yaml"};
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -111,6 +111,11 @@ const Preset* preset_of_name(std::string_view name) {
     if (ending == std::end(kEndings)) return nullptr;
     rest.resize(rest.size() - ending->size());
   }
+}
+
+std::string preset_id_of_name(std::string_view name) {
+  const Preset* preset = preset_of_name(name);
+  return preset ? preset->id : std::string();
 }
 
 std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const std::string& named,

@@ -36,6 +36,8 @@ struct NamedModel {
 // The preset that has the sizes of a model: a preset's id or name, or a name of the Hugging Face hub, whose
 // owner and endings such as "-Instruct" do not count. Null: the library has no such model.
 const Preset* preset_of_name(std::string_view name);
+// Its id; empty: none.
+std::string preset_id_of_name(std::string_view name);
 // named: the model that the file names, empty if it names none; argument: the field that does. The model of
 // the request comes first. A Problem says which models are accepted.
 std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const std::string& named,

@@ -89,8 +89,8 @@ std::vector<bool> TraceGraph::in_order(const Visit& visit) const {
     return {};
   }
   // Kahn's algorithm over the reversed dependencies.
-  std::vector<uint64_t> at(ids_.size() + 1, 0);
-  std::vector<uint32_t> waits(ids_.size(), 0);
+  std::vector<uint64_t> at(uint64_t{size()} + 1, 0);
+  std::vector<uint32_t> waits(size(), 0);
   for (uint32_t p = 0; p < size(); ++p)
     for (uint64_t k = begin_[p]; k < begin_[p + 1]; ++k)
       if (deps_[k] != kMissing) {
@@ -116,7 +116,7 @@ std::vector<bool> TraceGraph::in_order(const Visit& visit) const {
       if (--waits[dependents[k]] == 0) ready.push_back(dependents[k]);
   }
   if (visited == ids_.size()) return {};
-  std::vector<bool> stuck(ids_.size());
+  std::vector<bool> stuck(size());
   for (uint32_t p = 0; p < size(); ++p) stuck[p] = waits[p] > 0;
   return stuck;
 }

@@ -43,6 +43,8 @@ class CommandsTest : public QObject {
   void graph_filters();
   void graph_json();
   void graph_dot();
+  void graph_graphml();
+  void tables_of_a_report();
   void own_preset();
   void timeline();
   void full_output();
@@ -406,6 +408,37 @@ void CommandsTest::graph_dot() {
   QVERIFY(run.out.endsWith("}\n"));
   QCOMPARE(run.out.count('{'), run.out.count('}'));
   QVERIFY(run.out.contains("\"layer/attention.q\" -> \"layer/attention.qr\""));
+}
+
+// Well-formed, and every edge joins two nodes.
+void CommandsTest::graph_graphml() {
+  const CliRun run = run_line("graph --tp 2 --segment layer --graphml");
+  QCOMPARE(run.exit_code, 0);
+  QXmlStreamReader xml(run.out);
+  QSet<QString> nodes;
+  int edges = 0;
+  while (!xml.atEnd()) {
+    if (xml.readNext() != QXmlStreamReader::StartElement) continue;
+    if (xml.name() == u"node") nodes.insert(xml.attributes().value("id").toString());
+    if (xml.name() != u"edge") continue;
+    ++edges;
+    for (const char* end : {"source", "target"})
+      QVERIFY(nodes.contains(xml.attributes().value(QLatin1String(end)).toString()));
+  }
+  QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+  QVERIFY(nodes.contains("layer/attention.q") && edges > 20);
+  QCOMPARE(run_line("graph --dot --graphml").exit_code, 2);
+}
+
+// Every table of the page is a file of CSV.
+void CommandsTest::tables_of_a_report() {
+  QTemporaryDir folder;
+  const CliRun run = run_cli({"report", "--tp", "2", "--dp", "4", "--tables", folder.filePath("t")});
+  QCOMPARE(run.exit_code, 0);
+  QFile file(folder.filePath("t/step.csv"));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  QVERIFY(file.readLine().startsWith("\"stage\",\"Compute"));
+  QVERIFY(QDir(folder.filePath("t")).entryList(QDir::Files).size() >= 6);
 }
 
 // A preset in the person's own folder appears; a broken file is named and left out.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "launch/launch_parts.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -36,7 +37,7 @@ bool set_preset(LaunchFields& fields, const std::string& preset, const std::stri
 
 bool set_requested_model(LaunchFields& fields, const LaunchRequest& request, const std::string& found,
                          LaunchImport& out) {
-  if (!request.model.empty() && set_preset(fields, preset_of_name(request.model), "--model")) return true;
+  if (!request.model.empty() && set_preset(fields, preset_id_of_name(request.model), "--model")) return true;
   out.problems.emplace_back(
       ProblemCode::LaunchFormat, request.where,
       request.model.empty() ? found : "\"" + request.model + "\" is no preset of a model",
@@ -51,20 +52,6 @@ std::string plain_model_name(const std::string& name) {
     if (std::isalnum(static_cast<unsigned char>(c)))
       out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-std::string preset_of_name(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  std::string plain = plain_model_name(slash == std::string::npos ? name : name.substr(slash + 1));
-  if (plain.starts_with("meta")) plain = plain.substr(4);
-  if (plain.starts_with("llama3170b") || plain.starts_with("llama3370b")) plain = "llama370b";
-  if (plain.starts_with("llama318b")) plain = "llama38b";
-  if (plain.starts_with("llama3405b")) plain = "llama31405b";
-  for (const char* ending : {"hf", "base", "instruct", "it"})
-    if (plain.ends_with(ending)) plain.resize(plain.size() - std::string_view(ending).size());
-  for (const Preset& preset : ModelLibrary::instance().presets())
-    if (plain_model_name(preset.id) == plain) return preset.id;
-  return {};
 }
 
 std::optional<double> real_number(const std::string& text) {

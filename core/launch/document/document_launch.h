@@ -25,8 +25,6 @@ bool set_requested_model(LaunchFields& fields, const LaunchRequest& request, con
 
 // "llama3-8b" and "Llama-3 8B" are equal: lower case letters and digits.
 std::string plain_model_name(const std::string& name);
-// A preset of this name, also after the owner of a Hugging Face id; empty if there is none.
-std::string preset_of_name(const std::string& name);
 
 // A decimal number; nullopt if the text is none.
 std::optional<double> real_number(const std::string& text);

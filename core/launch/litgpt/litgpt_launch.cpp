@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 
 namespace shardscape {
 namespace {
@@ -30,7 +31,7 @@ constexpr const char* kNoEffect[] = {"data*",
 bool read_model(LaunchFields& f, const LaunchRequest& request, LaunchImport& out) {
   const std::string name = f.text("model_name").value_or("");
   if (plain_model_name(name) != "tinyllama11b") {
-    if (!name.empty() && set_preset(f, preset_of_name(name), "model_name")) return true;
+    if (!name.empty() && set_preset(f, preset_id_of_name(name), "model_name")) return true;
     return set_requested_model(f, request, "model_name \"" + name + "\" is no model with known sizes", out);
   }
   set_preset(f, "llama2-7b", "model_name");  // litgpt/config.py, TinyLlama

@@ -3,20 +3,21 @@
 #include <vector>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_fields.h"
 
 namespace shardscape {
 namespace {
 
 // Models whose sizes differ from a preset of the same blocks: src/maxtext/configs/models.
-struct NamedModel {
+struct SizedModel {
   const char* name;
   const char* preset;
   std::vector<std::pair<const char*, const char*>> sizes;
 };
 
-const std::vector<NamedModel>& named_models() {
-  static const std::vector<NamedModel> kModels{
+const std::vector<SizedModel>& named_models() {
+  static const std::vector<SizedModel> kModels{
       {"gpt3-175b", "gpt3-175b-megatron", {{"vocab", "50304"}}},
       {"gemma2-27b", "gemma2-27b", {{"vocab", "256128"}}},
       {"gemma3-12b",
@@ -71,8 +72,8 @@ class ModelReader {
  private:
   bool named(const std::string& name) {
     const auto known = std::find_if(named_models().begin(), named_models().end(),
-                                    [&](const NamedModel& one) { return name == one.name; });
-    if (known == named_models().end()) return set_preset(f_, preset_of_name(name), "model_name");
+                                    [&](const SizedModel& one) { return name == one.name; });
+    if (known == named_models().end()) return set_preset(f_, preset_id_of_name(name), "model_name");
     if (!set_preset(f_, known->preset, "model_name")) return false;
     if (!known->sizes.empty()) f_.design().model.preset.clear();
     for (const auto& [knob, value] : known->sizes) f_.set(knob, value, "model_name");

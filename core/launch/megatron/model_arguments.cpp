@@ -1,50 +1,16 @@
 #include "launch/megatron/model_arguments.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "design/design.h"
+#include "launch/launch_parts.h"
 #include "launch/megatron/megatron_words.h"
 #include "model/library.h"
 
 namespace shardscape {
-namespace {
-
-// Letters and digits in lower case, without the maker, "-hf", "-Instruct", "-Base" and the like.
-std::string plain_name(std::string name) {
-  while (name.ends_with('/')) name.pop_back();
-  name = name.substr(name.find_last_of('/') + 1);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const char* ending : {".yaml", "-hf", "-instruct", "-chat", "-base", "-it", "-fp8", "-bf16"})
-    for (size_t at = name.find(ending); at != std::string::npos; at = name.find(ending))
-      name.erase(at, std::string(ending).size());
-  if (name.starts_with("meta-")) name.erase(0, 5);
-  std::erase_if(name, [](unsigned char c) { return !std::isalnum(c); });
-  return name;
-}
-
-}  // namespace
-
-std::string preset_of_name(const std::string& name) {
-  std::string wanted = plain_name(name);
-  if (wanted.empty()) return {};
-  const auto find = [&]() -> std::string {
-    for (const Preset& preset : ModelLibrary::instance().presets())
-      if (plain_name(preset.id) == wanted) return preset.id;
-    return {};
-  };
-  if (std::string found = find(); !found.empty()) return found;
-  // Llama 3.1 has the sizes of Llama 3.
-  for (const char* later : {"llama318b", "llama3170b"})
-    if (wanted == later) wanted.erase(6, 1);
-  if (wanted == "deepseekr1") wanted = "deepseekv3";  // DeepSeek-R1 is DeepSeek-V3, trained further
-  return find();
-}
 
 bool use_model_arguments(const LaunchRequest& request, MegatronSettings& settings, const std::string& named,
                          LaunchImport& out) {
   const std::string& name = request.model.empty() ? named : request.model;
-  const std::string preset = preset_of_name(name);
+  const std::string preset = preset_id_of_name(name);
   Design design;
   if (preset.empty() || !apply_preset(design, preset)) {
     out.problems.emplace_back(

@@ -8,9 +8,6 @@
 
 namespace shardscape {
 
-// The preset of a name: "Qwen/Qwen3-30B-A3B-Base" is qwen3-30b-a3b. Empty: the library has none.
-std::string preset_of_name(const std::string& name);
-
 // Derives the arguments of sizes that the settings do not set. named: the name in the file; the request's
 // model replaces it. False: a Problem says that the model is not known.
 bool use_model_arguments(const LaunchRequest& request, MegatronSettings& settings, const std::string& named,

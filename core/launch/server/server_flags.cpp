@@ -24,6 +24,7 @@ constexpr Alias kAliases[] = {
     {kVllm, "pcp", "cp"},
     {kVllm, "model", "model"},
     {kVllm, "model_tag", "model"},
+    {kVllm, "max_model_len", "max_model_len"},
     {kVllm, "max_seq_len", "max_model_len"},
     {kVllm, "num_gpu_blocks_override", "num_gpu_blocks"},
     {kVllm, "cc", "compilation_config"},

@@ -18,14 +18,13 @@ namespace {
 
 // Codes that no test compares.
 const std::set<std::string_view> kUntested{// Failures of the program.
-                                           "internal-error", "search-failed", "export-failed",
-                                           "design-not-computed", "size-overflow", "trace-overflow",
-                                           // Data files that only a user can add.
+                                           "search-failed", "export-failed", "design-not-computed",
+                                           "size-overflow",  // Data files that only a user can add.
                                            "profile-without-experts", "source-missing", "op-axes",
                                            // Printed by the command line, whose tests read the messages.
                                            "one-rank", "network-approximated", "unknown-command",
-                                           "operand-missing", "flag-value-invalid", "conflicting-flags",
-                                           "ops-left-out", "tokens-missing", "campaign-of-inference",
+                                           "operand-missing", "ops-left-out", "tokens-missing",
+                                           "campaign-of-inference",
                                            // A picture beyond the memory of the computer.
                                            "picture-too-large"};
 

@@ -335,13 +335,13 @@ class BundleTest : public QObject {
 
   void manifest_reads_back() {
     QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a"})));
-    const auto manifest = read_manifest(root_ / "a");
+    const auto manifest = read_manifest(root_ / "a", 8);
     QVERIFY(manifest);
     QCOMPARE(manifest->ranks, 8);
     QCOMPARE(manifest->classes.size(), size_t{2});
     QCOMPARE(manifest->classes[1].ranks, (std::vector<int64_t>{4, 5, 6, 7}));
     std::ofstream(root_ / "a" / "manifest.json") << "{}";
-    QVERIFY(!read_manifest(root_ / "a"));
+    QVERIFY(!read_manifest(root_ / "a", 8));
   }
 
  private:

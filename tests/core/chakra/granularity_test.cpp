@@ -89,7 +89,7 @@ class GranularityTest : public QObject {
   void work_stays_in_its_place_data() { add_trace_rows(); }
   void work_stays_in_its_place() {
     const auto report = trace_report(fetched_trace_design());
-    const Lowering lowering(*report, true);
+    const Lowering lowering(*report, TraceTimes::Durations);
     for (int stage = 0; stage < static_cast<int>(report->stages.size()); ++stage) {
       const RankProgram fine = lowering.stage(stage, false);
       const WorkByPlace expected = work_by_place(fine);
@@ -124,7 +124,7 @@ class GranularityTest : public QObject {
   void steps_follow_each_other_data() { add_trace_rows(); }
   void steps_follow_each_other() {
     const auto report = trace_report(fetched_trace_design());
-    const Lowering lowering(*report, true);
+    const Lowering lowering(*report, TraceTimes::Durations);
     const int64_t microbatches = lowering.schedule().microbatches;
     const RankProgram one = lowering.stage(0, false), three = repeat_steps(one, 3, microbatches);
     QCOMPARE(three.nodes.size(), 3 * one.nodes.size());

@@ -71,7 +71,9 @@ Profile read(const std::string& file) {
 std::string failure(const std::string& file) {
   const auto result = read_profile(file);
   const auto* problem = std::get_if<Problem>(&result);
-  return problem ? std::string(code_text(problem->code)) + " " + to_string(*problem) : "";
+  if (!problem) return "";
+  const bool format = problem->code == ProblemCode::ProfileFormat;
+  return std::string(format ? "profile-format" : code_text(problem->code)) + " " + to_string(*problem);
 }
 
 }  // namespace

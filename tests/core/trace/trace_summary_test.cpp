@@ -135,6 +135,7 @@ class TraceSummaryTest : public QObject {
   void finds_traces() {
     QVERIFY(std::holds_alternative<Problem>(find_traces(root() / "nothing")));
     QVERIFY(std::holds_alternative<Problem>(find_traces(root())));
+    QVERIFY(std::get<Problem>(find_traces(root())).code == ProblemCode::TraceFormat);
     save(good_bundle(), "b");
     BundleSpec other = good_bundle();
     other.name = "other";

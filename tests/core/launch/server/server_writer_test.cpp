@@ -92,6 +92,21 @@ Design random_served(std::mt19937& random) {
 class ServerWriterTest : public QObject {
   Q_OBJECT
  private slots:
+  // The flags are those that the servers themselves document.
+  void flags_have_the_names_of_the_server() {
+    Design design = default_design();
+    design.workload.mode = Mode::Decode;
+    design.workload.context_length = 4096;
+    for (const auto& [framework, flag] : {std::pair{"vllm", "--max-model-len 4096"},
+                                          {"sglang", "--context-length 4096"},
+                                          {"trtllm", "max_seq_len: 4096"}}) {
+      const auto written = export_launch(design, framework);
+      QVERIFY2(std::holds_alternative<LaunchText>(written), framework);
+      QVERIFY2(std::get<LaunchText>(written).text.find(flag) != std::string::npos,
+               std::get<LaunchText>(written).text.c_str());
+    }
+  }
+
   void designs_of_engines_have_no_gaps_data() {
     QTest::addColumn<QByteArray>("engine");
     QTest::addColumn<QByteArray>("expected");
