@@ -15,6 +15,7 @@
 #include "report/report_json.h"
 #include "report/time_report.h"
 #include "searches.h"
+#include "timing/step_ops.h"
 #include "values.h"
 
 namespace shardscape {
@@ -71,9 +72,10 @@ py::object full_report(const Design& design) {
     const py::gil_scoped_release free;
     const auto report = valid_estimate(design);
     const auto simulation = simulate(*report);
-    return with_bands(
-        with_inference(with_time(estimate_json(*report), *report, *simulation), *report, *simulation),
-        *report, *simulation, design_bands(design));
+    StepOps ops(report, simulation);
+    const std::string whole = estimate_json(*report, {}, fragmentation(*report), &ops);
+    return with_bands(with_inference(with_time(whole, *report, *simulation), *report, *simulation), *report,
+                      *simulation, design_bands(design));
   }();
   return from_json(json);
 }

@@ -2,7 +2,7 @@
 
     import shardscape
     design = shardscape.Design(model="llama3-70b", tp=8, pp=4, dp=8, sequence_parallel=True)
-    design.report()["step"]["seconds"]
+    design.report()["time"]["step_seconds"]
     shardscape.search(design, gpus=256, tp=[1, 2, 4, 8], microbatch=[1, 2], top=100)["tokens_per_second"]
 
 Keyword arguments are the settings of `shardscape-cli report`, with underscores. A mistake raises

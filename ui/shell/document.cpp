@@ -31,8 +31,9 @@ bool Document::modified() const {
 }
 
 Study Document::study() const {
-  return {session_->design(), session_->search(), session_->comparisons()->named(), {}, false,
-          pages_->pages()};
+  Study out{session_->design(), session_->search(), session_->comparisons()->named()};
+  out.pages = pages_->pages();
+  return out;
 }
 
 bool Document::mayDiscard() {

@@ -101,28 +101,27 @@ class LowerTest : public QObject {
   // num_ops is at least 1, also where nothing is computed.
   void flops_equal_the_report_data() { designs_data(); }
   void flops_equal_the_report() {
-    for_each_stage(
-        [](const Report& report, const Lowering& roofline, const RankProgram& of_roofline, int64_t) {
-          Wide ops = 0, idle = 0;
-          // A roofline scales the FLOPs of quantized ops.
-          const bool quantized = is_quantized(report.graph().structure.compute);
-          const Lowering lowering(report, TraceTimes::Durations);
-          const RankProgram program = quantized ? lowering.stage(of_roofline.stage, false, {},
-                                                                 of_roofline.ring_position)
-                                                : of_roofline;
-          for (const TraceNode& n : program.nodes) {
-            const TraceOp& op = program.ops[n.op];
-            if (op.type != NodeType::Comp) continue;
-            QVERIFY(op.num_ops >= 1 && op.tensor_size >= 1);
-            (op.num_ops == 1 ? idle : ops) += op.num_ops;
-          }
-          Wide expected = 0;
-          const auto own = make_report(report.design, {}, program.ring_position);
-          for (const FlopsValue& f : own->stages[static_cast<size_t>(program.stage)].flops)
-            expected += f.counted.value;
-          QVERIFY2(ops <= expected && expected <= ops + idle,
-                   (to_string(ops) + " + " + to_string(idle) + " against " + to_string(expected)).c_str());
-        });
+    for_each_stage([](const Report& report, const Lowering&, const RankProgram& of_roofline, int64_t) {
+      Wide ops = 0, idle = 0;
+      // A roofline scales the FLOPs of quantized ops.
+      const bool quantized = is_quantized(report.graph().structure.compute);
+      const Lowering lowering(report, TraceTimes::Durations);
+      const RankProgram program = quantized ? lowering.stage(of_roofline.stage, false, {},
+                                                             of_roofline.ring_position)
+                                            : of_roofline;
+      for (const TraceNode& n : program.nodes) {
+        const TraceOp& op = program.ops[n.op];
+        if (op.type != NodeType::Comp) continue;
+        QVERIFY(op.num_ops >= 1 && op.tensor_size >= 1);
+        (op.num_ops == 1 ? idle : ops) += op.num_ops;
+      }
+      Wide expected = 0;
+      const auto own = make_report(report.design, {}, program.ring_position);
+      for (const FlopsValue& f : own->stages[static_cast<size_t>(program.stage)].flops)
+        expected += f.counted.value;
+      QVERIFY2(ops <= expected && expected <= ops + idle,
+               (to_string(ops) + " + " + to_string(idle) + " against " + to_string(expected)).c_str());
+    });
   }
 
   // A simulator with one peak, that of the storage type, times a quantized op as the peak of the op's type
