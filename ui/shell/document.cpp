@@ -31,7 +31,10 @@ bool Document::modified() const {
 }
 
 Study Document::study() const {
-  Study out{session_->design(), session_->search(), session_->comparisons()->named()};
+  Study out;
+  out.design = session_->design();
+  out.search = session_->search();
+  out.compared = session_->comparisons()->named();
   out.pages = pages_->pages();
   return out;
 }

@@ -96,7 +96,9 @@ class RequestsComparisonTest : public QObject {
     QTest::mouseClick(&w.part<QPushButton>("pin_service"), Qt::LeftButton);  // is pinned already
     QCOMPARE(w.session.comparisons()->size(), 2);
     // The document keeps the settings.
-    Study study{w.session.design(), nullptr, w.session.comparisons()->named(), std::nullopt};
+    Study study;
+    study.design = w.session.design();
+    study.compared = w.session.comparisons()->named();
     const auto read = study_from_json(to_json(study), "test");
     QVERIFY(std::holds_alternative<Study>(read));
     QVERIFY(!std::get<Study>(read).lost);
