@@ -108,7 +108,7 @@ void CommandsTest::help_data() {
   QTest::newRow("graph") << "graph --help" << flags + design + QStringList{"--dot", "--segment", "--phase"};
   QTest::newRow("export") << "export --help"
                           << flags + design +
-                                 QStringList{"-o, --output DIR", "--name", "--tensors", "--replace"};
+                                 QStringList{"-o, --output TARGET", "--name", "--tensors", "--replace"};
   QTest::newRow("check") << "check --help" << flags + QStringList{"BUNDLE"};
   QTest::newRow("calibrate") << "calibrate --help"
                              << flags + QStringList{"FILE.csv", "--accelerator ID", "--source TEXT"};
@@ -437,7 +437,7 @@ void CommandsTest::tables_of_a_report() {
   QCOMPARE(run.exit_code, 0);
   QFile file(folder.filePath("t/step.csv"));
   QVERIFY(file.open(QIODevice::ReadOnly));
-  QVERIFY(file.readLine().startsWith("\"stage\",\"Compute"));
+  QVERIFY(file.readLine().startsWith("\"stage\",\"Matrix products"));
   QVERIFY(QDir(folder.filePath("t")).entryList(QDir::Files).size() >= 6);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "design/knobs/knob_state.h"
+#include "design/knobs/knobs.h"
 #include "launch/launch_gaps.h"
 
 namespace shardscape {
@@ -110,7 +112,10 @@ void workload(const Design& d, Command& out) {
                              : modules.has(RecomputeModule::CoreAttn) ? "minimal"
                                                                       : "minimal_with_context";
   out.add("remat_policy", policy);
-  out.add("opt_type", std::string(w.optimizer == OptimizerKind::Muon ? "muon" : "adamw"));
+  out.add("opt_type",
+          std::string(w.optimizer == OptimizerKind::Muon && !without_effect(d, *find_knob("optimizer"))
+                          ? "muon"
+                          : "adamw"));
   out.add("gradient_clipping_threshold", std::string(d.parallel.clip_grad_norm ? "1.0" : "0.0"));
   out.flag("optimizer_memory_host_offload", w.offload_optimizer);
   out.add("dropout_rate", std::string(w.dropout ? "0.1" : "0.0"));
@@ -155,6 +160,11 @@ std::variant<LaunchText, Problem> write_maxtext(const Design& d) {
                    "the architecture " + d.model.architecture + " is no decoder_block with sizes of its own",
                    "one of " + known};
   }
+  if (d.model.layers % block->merged != 0)
+    return Problem{ProblemCode::LaunchSetting, "layers",
+                   "a layer of MaxText's " + std::string(block->block) + " holds " +
+                       std::to_string(block->merged) + " layers",
+                   "a multiple of " + std::to_string(block->merged)};
   const int64_t m = d.workload.batch / d.workload.microbatch / d.parallel.dp, pp = d.parallel.pp;
   const int64_t chunks = d.parallel.schedule == ScheduleKind::Flexible ? d.parallel.virtual_stages : 1;
   if (pp > 1 && (m % pp != 0 || d.model.layers % (pp * chunks) != 0))

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "launch/launch_gaps.h"
 #include "launch/launch_writer.h"
 #include "launch/server/server_flags.h"
 #include "serving/inference.h"
@@ -119,7 +120,9 @@ class ServerWriter {
     else if (!whole && !(p.ep == 1 && p.expert_tp() == ranks))
       gap_experts("vLLM has whole experts on all tp x dp ranks, or splits each over all of them");
     if (!spread()) return;
-    if (p.dispatcher == Dispatcher::Flex)
+    if (!whole || ranks == 1)
+      w_.gap("dispatcher", "vLLM exchanges tokens only between ranks with whole experts");
+    else if (p.dispatcher == Dispatcher::Flex)
       put("all2all_backend", prompts() ? "deepep_high_throughput" : "deepep_low_latency");
     else if (p.dispatcher == Dispatcher::AllToAll)
       put("all2all_backend", "flashinfer_all2allv");
@@ -175,7 +178,10 @@ class ServerWriter {
       if (p.ep > 1) put_above_1("etp", p.expert_tp());
     }
     if (!spread()) return;
-    if (p.dispatcher == Dispatcher::AllToAll)
+    const bool of_engine = split == all && (p.ep > 1 || shared_);  // the ranks of one engine share experts
+    if (!of_engine)
+      w_.gap("dispatcher", "the ranks of one engine do not share experts");
+    else if (p.dispatcher == Dispatcher::AllToAll)
       put("moe_config.backend", "WIDEEP");
     else if (p.dispatcher != Dispatcher::AllGather)
       w_.gap("dispatcher", "TensorRT-LLM exchanges tokens by all-gather or all-to-all");
@@ -263,6 +269,21 @@ class ServerWriter {
   std::vector<std::pair<std::string, std::string>> arguments_;
 };
 
+// The launch of a known checkpoint with a gap also for every setting that its reader reads differently.
+std::variant<LaunchText, Problem> read_again(const Design& design, LaunchText made, EngineKind engine) {
+  const char* const id = engine == kVllm ? "vllm" : engine == kSglang ? "sglang" : "trtllm";
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const LaunchGap& gap : made.gaps) reasons.emplace_back(gap.knob, gap.reason);
+  auto checked = with_gaps(design, made, {id, engine_name(engine), ""}, reasons);
+  auto* read = std::get_if<LaunchText>(&checked);
+  if (!read) return checked;
+  for (LaunchGap& gap : read->gaps)
+    if (std::none_of(made.gaps.begin(), made.gaps.end(),
+                     [&](const LaunchGap& known) { return known.knob == gap.knob; }))
+      made.gaps.push_back(std::move(gap));
+  return made;
+}
+
 std::variant<LaunchText, Problem> write(EngineKind engine, const Design& design) {
   const Mode mode = design.workload.mode;
   if (mode == Mode::Train)
@@ -273,7 +294,8 @@ std::variant<LaunchText, Problem> write(EngineKind engine, const Design& design)
     return Problem{ProblemCode::LaunchSetting, "mode",
                    "a command of trtllm-serve does not say that a server computes prompts only",
                    "mode decode"};
-  return ServerWriter(engine, design, checkpoint_of(design)).write();
+  LaunchText made = ServerWriter(engine, design, checkpoint_of(design)).write();
+  return checkpoint_of(design).name.empty() ? made : read_again(design, std::move(made), engine);
 }
 
 }  // namespace

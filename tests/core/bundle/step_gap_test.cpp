@@ -37,7 +37,10 @@ class StepGapTest : public QObject {
     const StepGap roofline = gap({}), durations = gap({.durations = true}),
                   launches = gap({.durations = true, .launches = true});
     QVERIFY(roofline.simulated_compute < 0.95 * roofline.own_compute);
-    QVERIFY(std::abs(durations.simulated_compute / durations.own_compute - 1) < 0.02);
+    // Concurrent communication slows 5 % of the estimated compute; the text names this cause.
+    const double share = durations.simulated_compute / durations.own_compute;
+    QVERIFY(gap_text(durations).find("without concurrent communication") != std::string::npos);
+    QVERIFY2(std::abs(share - 1) < 0.06, (std::to_string(share) + " " + gap_text(durations)).c_str());
     QVERIFY(launches.simulated_compute >= durations.simulated_compute);
     QVERIFY(gap_text(roofline).find("--durations writes") != std::string::npos);
     QVERIFY(gap_text(durations).find("--durations writes") == std::string::npos);

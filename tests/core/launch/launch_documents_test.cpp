@@ -122,7 +122,16 @@ void check_read_back(const Design& design, const LaunchText& text, const std::st
   QVERIFY2(differences.empty(), (differences + "\n" + text.text).c_str());
   const auto again = export_launch(read.design, framework);
   QVERIFY2(std::holds_alternative<LaunchText>(again), text.text.c_str());
-  QCOMPARE(settings_of(std::get<LaunchText>(again).text), settings_of(text.text));
+  const std::string before = settings_of(text.text), after = settings_of(std::get<LaunchText>(again).text);
+  // MaxText shards all states, with which Muon has no effect in a design: a gap, and the second launch has
+  // AdamW.
+  const bool other_optimizer = std::any_of(text.gaps.begin(), text.gaps.end(),
+                                           [](const LaunchGap& one) { return one.knob == "optimizer"; });
+  std::istringstream mine(before), its(after);
+  for (std::string a, b; std::getline(mine, a) && std::getline(its, b);)
+    QVERIFY2(a == b || (other_optimizer && a.find("opt_type") != std::string::npos),
+             (framework + ": " + a + " became " + b).c_str());
+  QCOMPARE(std::count(after.begin(), after.end(), '\n'), std::count(before.begin(), before.end(), '\n'));
 }
 
 }  // namespace
@@ -250,7 +259,7 @@ class LaunchDocumentsTest : public QObject {
   void exported_designs_are_read_back() {
     std::mt19937 random(7);
     int written = 0;
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 600; ++i) {
       Design design = random_design(random);
       for (const char* preset : {"llama3-8b", "llama3-70b", "qwen3-30b-a3b", "deepseek-v2-lite"})
         if (random() % 5 == 0) apply_preset(design, preset);
