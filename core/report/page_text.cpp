@@ -86,8 +86,7 @@ std::string page_html(const PageReport& page) {
     for (const std::string& paragraph : section.paragraphs) out += "<p>" + html_text(paragraph) + "</p>\n";
     out += section.picture + table_html(section.rows);
   }
-  if (!page.command.empty())
-    out += "<h2>Command</h2>\n<p><code>" + html_text(page.command) + "</code></p>\n";
+  if (!page.command.empty()) out += "<h2>Command</h2>\n<p><code>" + html_text(page.command) + "</code></p>\n";
   if (!page.document.empty()) out += "<p>Shardscape opens this file: it has the design in it.</p>\n";
   out += "<footer>" + html_text(footer()) + "</footer>\n";
   if (!page.document.empty()) out += html_design(page.document);

@@ -41,7 +41,7 @@ TargetState examineTarget(const QString& folder, bool replace) {
     state.problem = tr("%1 is a file. A bundle needs a folder of its own.").arg(folder);
   } else if (info.exists() &&
              !QDir(folder).isEmpty(QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot)) {
-    state.bundle_there = read_manifest(folder.toStdString()).has_value();
+    state.bundle_there = read_manifest(folder.toStdString(), 0).has_value();
     if (!state.bundle_there) {
       state.problem = tr("This folder is not empty and holds no bundle. Choose a new or empty folder.");
     } else if (!replace) {
