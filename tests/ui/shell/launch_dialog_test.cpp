@@ -15,6 +15,7 @@
 #include "ui/shell/launch_dialog.h"
 #include "ui/shell/launch_text_dialog.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/message_bar.h"
 #include "window_test.h"
 
 using namespace shardscape;

@@ -15,16 +15,15 @@ QString rate_text(double rate) { return text_of(significant(rate)); }
 }  // namespace
 
 void ServingCanvas::setSweep(std::shared_ptr<const ServingSweep> sweep, Mode mode, UnitSystem units) {
-  const std::optional<std::pair<int64_t, int64_t>> before = selected_ >= 0 ? std::optional(std::pair(
-                                                                                 point(selected_).batch,
-                                                                                 point(selected_).context))
-                                                                           : std::nullopt;
+  const bool selected = selected_ >= 0;
+  const int64_t batch = selected ? point(selected_).batch : 0;
+  const int64_t context = selected ? point(selected_).context : 0;
   sweep_ = std::move(sweep);
   mode_ = mode;
   units_ = units;
   hovered_ = -1;
   changed();
-  setSelected(before ? find(before->first, before->second) : -1);
+  setSelected(selected ? find(batch, context) : -1);
 }
 
 void ServingCanvas::setPresent(const std::optional<Present>& present) {
