@@ -8,7 +8,7 @@
 #include "bundle/file_limits.h"
 #include "bundle/trace_name.h"
 #include "chakra/wire_reader.h"
-#include "serving/requests/gzip_text.h"
+#include "base/compressed_file.h"
 
 namespace shardscape {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "serving/requests/bench_file.h"
-#include "serving/requests/gzip_text.h"
+#include "base/compressed_file.h"
 #include "serving/requests/text_lines.h"
 
 namespace shardscape {
