@@ -67,7 +67,7 @@ struct LaunchImport {
   bool ok() const { return problems.empty(); }
 };
 
-// Problems name the file and the place.
+// Problems name the file and the place. A design without a name of its own has that of the file.
 LaunchImport import_launch(const LaunchRequest& request);
 
 // Whether a text is a launch rather than, for example, a config.json: a script, a command line or a log.

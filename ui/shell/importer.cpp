@@ -9,6 +9,7 @@
 #include <QUrl>
 
 #include "base/data_dir.h"
+#include "design/embedded_document.h"
 #include "launch/launch_files.h"
 #include "launch/launch_import.h"
 #include "profile/run_file.h"
@@ -113,7 +114,14 @@ void Importer::openFile(const QString& path) {
   if (text && looks_like_hf_file(*text)) return previewConfig(path);
   if (text && looks_like_launch(*text))
     return previewLaunch(*text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
-  document_->openPath(path);
+  // What cannot be read, and JSON with a mistake, has a message of its own.
+  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
+  if (first == std::string::npos || (*text)[first] == '{' || is_report_document(*text))
+    return void(document_->openPath(path));
+  message_->show(
+      tr("%1 is no design, no model and no launch of a known framework. A script, a command line, a file "
+         "of settings or a log is accepted.")
+          .arg(QFileInfo(path).fileName()));
 }
 
 void Importer::previewConfig(const QString& path) {
