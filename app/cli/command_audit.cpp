@@ -8,7 +8,6 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
-#include "app/cli/profile_output.h"
 #include "validation/profile_audit.h"
 
 namespace shardscape {

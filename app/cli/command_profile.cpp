@@ -35,14 +35,9 @@ std::variant<int64_t, int> number_of(const Arguments& arguments, const char* fla
                 kWrongUsage);
 }
 
-// The profile of the rank, or of the rank that computes longest: all others wait for it.
+// The profile of the rank; negative: of the rank that computes longest.
 std::variant<size_t, int> shown_rank(const std::vector<RankProfile>& ranks, int64_t rank) {
-  if (rank < 0)
-    return static_cast<size_t>(std::max_element(ranks.begin(), ranks.end(),
-                                                [](const RankProfile& a, const RankProfile& b) {
-                                                  return a.compute() < b.compute();
-                                                }) -
-                               ranks.begin());
+  if (rank < 0) return longest_computing(ranks);
   const auto at = std::find_if(ranks.begin(), ranks.end(),
                                [&](const RankProfile& profile) { return profile.rank == rank; });
   if (at != ranks.end()) return static_cast<size_t>(at - ranks.begin());
@@ -63,16 +58,10 @@ int run(const Arguments& arguments) {
   if (const int* code = std::get_if<int>(&steps)) return *code;
   const auto rank = number_of(arguments, "--rank", -1, 0, INT32_MAX);
   if (const int* code = std::get_if<int>(&rank)) return *code;
-  auto files = profile_files(arguments.operands());
-  if (const auto* problem = std::get_if<Problem>(&files)) return failed(*problem, exit_code_of(*problem));
+  auto read = profiled_ranks(arguments.operands(), std::get<int64_t>(steps));
+  if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem, exit_code_of(*problem));
   ProfileAnswer answer;
-  for (const std::string& file : std::get<std::vector<std::string>>(files)) {
-    auto read = profiled_rank(file, std::get<int64_t>(steps));
-    if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem, exit_code_of(*problem));
-    answer.ranks.push_back(std::get<RankProfile>(std::move(read)));
-  }
-  std::stable_sort(answer.ranks.begin(), answer.ranks.end(),
-                   [](const RankProfile& a, const RankProfile& b) { return a.rank < b.rank; });
+  answer.ranks = std::get<0>(std::move(read));
   const auto shown = shown_rank(answer.ranks, std::get<int64_t>(rank));
   if (const int* code = std::get_if<int>(&shown)) return *code;
   answer.shown = std::get<size_t>(shown);

@@ -9,7 +9,6 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/trace_output.h"
-#include "bundle/bundle_files.h"
 
 namespace shardscape {
 namespace {
@@ -34,32 +33,21 @@ Result<uint64_t> number(const Arguments& arguments, const char* flag, uint64_t o
                  "0 to " + std::to_string(most)};
 }
 
-// Whether the traces can be checked: their network and system are known.
-bool is_checkable(const BundlePaths& paths) {
-  std::error_code error;
-  return fs::is_directory(paths.folder, error) &&
-         (!paths.network.empty() || fs::exists(paths.folder / kNetworkName, error)) &&
-         (!paths.system.empty() || fs::exists(paths.folder / kSystemName, error));
-}
-
 int overview(const Arguments& arguments, const std::map<int64_t, fs::path>& traces, bool whole) {
   Interrupt interrupt;
-  TraceOverview out{.path = arguments.operands().front()};
-  const fs::path given = out.path;
+  const fs::path given = arguments.operands().front();
   std::error_code error;
   const BundlePaths paths = bundle_paths(arguments,
                                          fs::is_directory(given, error) ? given : given.parent_path());
-  {
+  const auto read = [&] {
     ProgressLine line;
-    auto summary = summarize_folder(
-        traces,
+    return read_trace_overview(
+        given.string(), paths, traces, whole,
         [&](double part) { line.show("read " + std::to_string(static_cast<int>(100 * part)) + " %"); },
         interrupt.token());
-    if (auto* problem = std::get_if<Problem>(&summary)) return failed(*problem);
-    out.summary = std::move(std::get<FolderSummary>(summary));
-    out.group_sizes = trace_group_sizes(paths);
-    if (whole && is_checkable(paths)) out.check = check_bundle(paths, {}, interrupt.token());
-  }
+  }();
+  if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem);
+  const TraceOverview& out = std::get<TraceOverview>(read);
   if (interrupt.requested()) {
     std::cerr << "interrupted: not all traces are read\n";
     return kInterrupted;

@@ -1,4 +1,4 @@
-// Profiles of ranks, and the output of `shardscape-cli profile`: text for a terminal, and JSON.
+// The output of `shardscape-cli profile`: text for a terminal, and JSON.
 #pragma once
 
 #include <optional>
@@ -6,21 +6,9 @@
 #include <vector>
 
 #include "profile/profile_comparison.h"
+#include "profile/rank_profile.h"
 
 namespace shardscape {
-
-// One file, without its events.
-struct RankProfile {
-  std::string file, device;
-  std::optional<int64_t> rank, ranks;
-  int64_t events = 0, skipped = 0;
-  ProfiledStep step;
-  double compute() const;  // seconds of kernels that compute, per step
-  double exposed() const;  // of exposed collectives and messages
-};
-
-// steps: as profiled_step(). Problems: as read_profile() and profiled_step().
-Result<RankProfile> profiled_rank(const std::string& file, int64_t steps);
 
 struct ProfileAnswer {
   std::vector<RankProfile> ranks;

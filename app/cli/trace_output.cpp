@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/cli/text.h"
 #include "base/units.h"
@@ -14,38 +13,9 @@ using nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr double kSecondsPerMicrosecond = 1e-6;
-constexpr size_t kShownSizes = 30, kShownClasses = 20, kShownRuns = 6, kShownPerCode = 3;
+constexpr size_t kShownSizes = 30, kShownClasses = 20, kShownPerCode = 3;
 
 std::string dash(Wide value, const std::string& text) { return value == 0 ? "-" : text; }
-
-// Collectives of one type, size of group and size of message, over all groups of this size.
-struct CommRow {
-  std::set<std::string> groups;
-  CommTotals totals;
-};
-struct CommRowKey {
-  std::string what, ranks;
-  int64_t bytes;
-  auto operator<=>(const CommRowKey&) const = default;
-};
-
-std::string group_size_text(const TraceOverview& o, const CommKey& key) {
-  if (key.what.ends_with("_NODE")) return "-";  // sends and receives have no group
-  if (key.group.empty()) return "all";
-  const auto it = o.group_sizes.find(key.group);
-  return it == o.group_sizes.end() ? "?" : std::to_string(it->second);
-}
-
-std::map<CommRowKey, CommRow> comm_rows(const TraceOverview& o) {
-  std::map<CommRowKey, CommRow> rows;
-  for (const auto& [key, totals] : o.summary.comm) {
-    CommRow& row = rows[{key.what, group_size_text(o, key), key.bytes}];
-    row.groups.insert(key.group);
-    row.totals.calls += totals.calls;
-    row.totals.microseconds += totals.microseconds;
-  }
-  return rows;
-}
 
 std::string kinds_text(const TraceOverview& o) {
   Rows rows{{"kind", "nodes", "FLOPs", "tensor_size", "durations"}};
@@ -59,30 +29,20 @@ std::string kinds_text(const TraceOverview& o) {
 }
 
 std::string comm_text(const TraceOverview& o) {
-  const auto rows = comm_rows(o);
+  const std::vector<CommRow> rows = comm_rows(o);
   if (rows.empty()) return "no communication\n";
-  // The rows with the most bytes.
-  std::vector<std::pair<const CommRowKey*, const CommRow*>> order;
-  for (const auto& [key, row] : rows) order.emplace_back(&key, &row);
-  const auto bytes = [](const auto& entry) {
-    return static_cast<Wide>(entry.first->bytes) * entry.second->totals.calls;
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto& a, const auto& b) { return bytes(a) > bytes(b); });
   Rows table{
       {"communication", "ranks in group", "groups", "comm_size", "calls", "sum of comm_size", "durations"}};
-  for (size_t k = 0; k < std::min(order.size(), kShownSizes); ++k) {
-    const auto& [key, row] = order[k];
-    const bool grouped_call = key->ranks != "-";
-    table.push_back({key->what, key->ranks,
-                     grouped_call ? grouped(static_cast<Wide>(row->groups.size())) : "-",
-                     format_bytes(key->bytes), grouped(row->totals.calls), format_bytes(bytes(order[k])),
-                     duration_text(row->totals.microseconds)});
+  for (size_t k = 0; k < std::min(rows.size(), kShownSizes); ++k) {
+    const CommRow& row = rows[k];
+    table.push_back({row.what, row.group_ranks, row.groups > 0 ? grouped(row.groups) : "-",
+                     format_bytes(row.bytes), grouped(row.totals.calls), format_bytes(row.all_bytes()),
+                     duration_text(row.totals.microseconds)});
   }
   using enum Align;
   std::string text = text_table(table, {Left, Right, Right, Right, Right, Right, Right});
-  if (order.size() > kShownSizes)
-    text += "and " + grouped(static_cast<Wide>(order.size() - kShownSizes)) +
+  if (rows.size() > kShownSizes)
+    text += "and " + grouped(static_cast<Wide>(rows.size() - kShownSizes)) +
             " more rows with fewer bytes; --json has all\n";
   return text;
 }
@@ -214,43 +174,18 @@ std::string duration_text(Wide microseconds) {
   return microseconds == 0 ? "-" : format_seconds(to_double(microseconds) * kSecondsPerMicrosecond);
 }
 
-std::map<std::string, size_t> trace_group_sizes(const BundlePaths& paths) {
-  Findings ignored;
-  std::map<std::string, size_t> sizes;
-  for (const auto& [id, ranks] : read_bundle_config(paths, ignored).groups)
-    sizes[std::to_string(id)] = ranks.size();
-  return sizes;
-}
-
 std::string terminal_text(std::string text) {
   for (char& c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = '?';
   return text;
 }
 
-std::string ranks_text(const std::vector<int64_t>& ranks) {
-  std::string text;
-  size_t runs = 0;
-  for (size_t i = 0; i < ranks.size(); ++runs) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (runs == kShownRuns) return text + ", ...";
-    if (!text.empty()) text += ", ";
-    text += std::to_string(ranks[i]);
-    if (last > i) text += "-" + std::to_string(ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string overview_text(const TraceOverview& o) {
   const TraceHeader& header = o.summary.classes.front().summary.header;
-  KindTotals sum;
-  for (const auto& [kind, totals] : o.summary.kinds) sum.nodes += totals.nodes;
   std::string text = o.path + ": " +
                      (o.summary.ranks == 1 ? "1 trace" : "traces of " + grouped(o.summary.ranks) + " ranks") +
-                     ", " + grouped(sum.nodes) + " nodes, " + format_bytes(o.summary.file_bytes) + "\n" +
-                     "format: " + header.form +
+                     ", " + grouped(o.totals().nodes) + " nodes, " + format_bytes(o.summary.file_bytes) +
+                     "\n" + "format: " + header.form +
                      (header.version.empty() ? "" : ", which states the version " + header.version) +
                      (header.simulated ? "" : "; ASTRA-sim reads binary Chakra 0.0.4 and 1.0 only") + "\n\n";
   text += kinds_text(o) + "\n" + comm_text(o) + "\n";

@@ -16,9 +16,14 @@ std::span<const LaunchUseText> launch_uses() {
 std::string launch_field_note(const LaunchField& field) {
   std::string out;
   for (const std::string& knob : field.knobs) out += (out.empty() ? "" : ", ") + knob;
-  if (!field.note.empty()) out += (out.empty() ? "" : ": ") + field.note;
-  if (!field.source.empty()) out += " (" + field.source + ")";
-  return out;
+  const std::string reason = launch_field_reason(field);
+  return out + (out.empty() || reason.empty() || field.note.empty() ? "" : ":") +
+         (out.empty() || reason.empty() ? "" : " ") + reason;
+}
+
+std::string launch_field_reason(const LaunchField& field) {
+  if (field.source.empty()) return field.note;
+  return field.note + (field.note.empty() ? "(" : " (") + field.source + ")";
 }
 
 }  // namespace shardscape

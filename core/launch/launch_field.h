@@ -37,5 +37,7 @@ std::span<const LaunchUseText> launch_uses();
 
 // "tp, sequence_parallel: the tensor parallel size (arguments.py:588)": settings, reason and source.
 std::string launch_field_note(const LaunchField& field);
+// The reason and the source alone.
+std::string launch_field_reason(const LaunchField& field);
 
 }  // namespace shardscape

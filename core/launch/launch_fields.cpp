@@ -111,11 +111,11 @@ void LaunchFields::assume(const char* knob, const std::string& value, const std:
   note(LaunchUse::Assumed, argument, value, knob, reason);
 }
 
-void LaunchFields::set_model(const ModelSpec& model, const std::string& argument, const std::string& name,
-                             const std::string& origin) {
+void LaunchFields::set_model(const ModelSpec& model, const std::string& name, const std::string& argument,
+                             const std::string& value, const std::string& origin) {
   used_.insert(argument);
-  out_.design.model = model;
-  note(LaunchUse::Taken, argument, name, "", origin);
+  apply_model(out_.design, model, name);
+  note(LaunchUse::Taken, argument, value, "", origin);
 }
 
 void LaunchFields::ignore(const std::string& pattern, const std::string& reason) {

@@ -87,9 +87,9 @@ class LaunchFields {
   // The launch does not say the value at all. reason: where the value comes from.
   void assume(const char* knob, const std::string& value, const std::string& argument,
               const std::string& reason);
-  // The argument names a model whose sizes the library or a config.json has. origin: in words.
-  void set_model(const ModelSpec& model, const std::string& argument, const std::string& name,
-                 const std::string& origin);
+  // The argument's value names a model whose sizes the library or a config.json has. origin: in words.
+  void set_model(const ModelSpec& model, const std::string& name, const std::string& argument,
+                 const std::string& value, const std::string& origin);
 
   // The argument changes the step, but the design does not say so. The first reason of an argument counts.
   void unmapped(const std::string& argument, const std::string& reason) {

@@ -1,7 +1,8 @@
 // Settings of a design that a written launch does not say: the launch is read again, and the designs
-// compared.
+// are compared.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,11 +11,16 @@
 
 namespace shardscape {
 
-// The text, and one gap for every setting with an effect that the framework's own reader reads differently.
-// reasons: by id of the setting; others have "FRAMEWORK has no such setting".
+// Why a launch does not say a setting: id of the knob, reason. The first reason of a knob counts.
+using GapReasons = std::vector<std::pair<std::string, std::string>>;
+
+// The text, with one gap for every setting that has an effect in the design and that the framework's own
+// reader reads differently. Settings of the cluster are no part of a launch. Comment lines below the heading
+// of the text name the gaps. A gap without a reason: "FRAMEWORK has no such setting".
+// checkpoint: the model, where the text names only a folder.
 // A Problem (LaunchSetting) if the reader refuses the text.
-std::variant<LaunchText, Problem> with_gaps(const Design& design, LaunchText text,
-                                            const LaunchFramework& framework,
-                                            const std::vector<std::pair<std::string, std::string>>& reasons);
+std::variant<LaunchText, Problem> with_gaps(const Design& design, LaunchText text, std::string_view framework,
+                                            const GapReasons& reasons,
+                                            std::optional<ModelSpec> checkpoint = {});
 
 }  // namespace shardscape

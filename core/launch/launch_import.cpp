@@ -1,6 +1,7 @@
 #include "launch/launch_import.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "launch/bridge/bridge_launch.h"
 #include "launch/bridge/python_recipe.h"
@@ -128,6 +129,9 @@ LaunchImport import_launch(const LaunchRequest& request) {
   }
   out.framework = chosen->framework.id;
   chosen->read(request, out);
+  // A launch seldom names itself.
+  if (out.design.name == Design().name)
+    out.design.name = std::filesystem::path(request.where).stem().string();
   return out;
 }
 

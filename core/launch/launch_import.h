@@ -34,13 +34,18 @@ struct LaunchRequest {
   // For files that name no model, or one that the library does not know: a preset, a name of the Hugging Face
   // hub, or the path of a config.json.
   std::string model = {};
+  // The model of a launch that names a folder, whose config.json is not there.
+  std::optional<ModelSpec> checkpoint = {};
 };
 
-// A value that a log says was measured.
+enum class MeasuredQuantity { StepTime, UsefulFlops, Tokens, Mfu, AllocatedMemory, ReservedMemory };
+
+// A value that a log says was measured. Rates and memory are those of one GPU.
 struct LaunchMeasurement {
-  std::string what;  // "iteration time", "memory allocated"
+  MeasuredQuantity quantity;
+  std::string what;  // in the words of the log: "iteration time", "memory allocated"
   double value = 0;
-  std::string unit;  // "ms", "MB", "TFLOP/s per GPU"
+  std::string unit;  // "ms", "s", "MB", "GiB", "TFLOP/s", "tokens/s", "%"
   int line = 0;
 };
 
@@ -62,7 +67,7 @@ struct LaunchImport {
   bool ok() const { return problems.empty(); }
 };
 
-// Problems name the file and the place.
+// Problems name the file and the place. A design without a name of its own has that of the file.
 LaunchImport import_launch(const LaunchRequest& request);
 
 // Whether a text is a launch rather than, for example, a config.json: a script, a command line or a log.

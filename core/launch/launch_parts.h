@@ -9,17 +9,18 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "launch/launch_fields.h"
 #include "launch/launch_import.h"
-#include "model/library.h"
+#include "model/model_spec.h"
 
 namespace shardscape {
 
 // The number of GPUs that the person gave, otherwise that of the file. from: where the file says it. false:
 // neither says it, and out has the Problem.
-bool settle_gpus(const LaunchRequest& request, std::optional<int64_t> stated, const std::string& from,
-                 LaunchImport& out);
+bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated, const std::string& from,
+                     LaunchImport& out);
 
 // A whole number above zero.
 std::optional<int64_t> positive_number(const std::string& text);
@@ -29,15 +30,11 @@ int64_t capped_product(std::initializer_list<int64_t> factors);
 
 struct NamedModel {
   ModelSpec model;
+  std::string name;    // "Qwen3 4B"
   std::string origin;  // "preset qwen3-4b, which has the sizes of Qwen/Qwen3-4B-Instruct-2507"
   int64_t seq = 0;     // usual sequence length; 0: not known
 };
 
-// The preset that has the sizes of a model: a preset's id or name, or a name of the Hugging Face hub, whose
-// owner and endings such as "-Instruct" do not count. Null: the library has no such model.
-const Preset* preset_of_name(std::string_view name);
-// Its id; empty: none.
-std::string preset_id_of_name(std::string_view name);
 // named: the model that the file names, empty if it names none; argument: the field that does. The model of
 // the request comes first. A Problem says which models are accepted.
 std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const std::string& named,
@@ -46,7 +43,9 @@ std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const
 void take_model(LaunchFields& fields, const LaunchRequest& request, const NamedModel& model,
                 const std::string& named, const std::string& argument);
 
-// Moves the design and its fields into the import. lines: of arguments.
-void answer(LaunchDesign read, const std::map<std::string, int>& lines, LaunchImport& out);
+// In the order of the file; fields without a line (0) come last.
+void sort_by_line(std::vector<LaunchField>& fields);
+// Moves the design and its fields into the import, in the order of the file. lines: of arguments.
+void finish_launch(LaunchDesign read, const std::map<std::string, int>& lines, LaunchImport& out);
 
 }  // namespace shardscape

@@ -20,13 +20,16 @@ double allocated_bytes(const MemoryTimeline& memory) {
 
 std::optional<double> predicted_value(const LaunchMeasurement& measured, const Report& report,
                                       const Simulation& simulation) {
-  if (measured.unit == "s") return simulation.step_seconds;
-  if (measured.unit == "ms") return 1e3 * simulation.step_seconds;
-  if (measured.unit == "TFLOP/s") return simulation.model_tflops;
-  if (measured.unit == "tokens/s") return simulation.tokens_per_second / static_cast<double>(report.ranks);
-  if (measured.unit == "%") return 100 * simulation.mfu;
-  if (measured.unit == "MB" && report.memory && measured.what.find("allocated") != std::string::npos)
-    return allocated_bytes(*report.memory) / (1 << 20);
+  switch (measured.quantity) {
+    case MeasuredQuantity::StepTime: return simulation.step_seconds * (measured.unit == "ms" ? 1e3 : 1);
+    case MeasuredQuantity::UsefulFlops: return simulation.model_tflops;
+    case MeasuredQuantity::Tokens: return simulation.tokens_per_second / static_cast<double>(report.ranks);
+    case MeasuredQuantity::Mfu: return 100 * simulation.mfu;
+    case MeasuredQuantity::AllocatedMemory:
+      if (!report.memory) return std::nullopt;
+      return allocated_bytes(*report.memory) / (measured.unit == "MB" ? 1 << 20 : 1 << 30);
+    case MeasuredQuantity::ReservedMemory: break;
+  }
   return std::nullopt;
 }
 

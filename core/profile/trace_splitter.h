@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/compressed_file.h"
+#include "base/compressed_file.h"
 
 namespace shardscape {
 

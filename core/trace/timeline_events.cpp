@@ -6,13 +6,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/rank_timeline.h"
 #include "trace/trace_file.h"
 
 namespace shardscape {
 namespace {
 
-using chakra::NodeType;
-constexpr int kCompute = 1, kCommunication = 2, kFirstReceive = 3;
+constexpr int kFirstTrack = 1;  // thread id of the first track
 
 // "12.345" microseconds.
 std::string microseconds(int64_t ns) {
@@ -35,22 +35,12 @@ class EventWriter {
   void rank(int64_t rank, const std::vector<SimulatedSpan>& spans,
             const std::unordered_map<uint64_t, std::string>& names) {
     name("process_name", rank, 0, "rank " + std::to_string(rank));
-    name("thread_name", rank, kCompute, "compute");
-    name("thread_name", rank, kCommunication, "communication");
-    std::vector<int64_t> free_at;  // by receive track
+    TimelineTracks tracks;
+    int named = 0;
     for (const SimulatedSpan& span : spans) {
-      int track = span.type == NodeType::Comp ? kCompute : kCommunication;
-      if (span.type == NodeType::Recv) {
-        const auto free = std::find_if(free_at.begin(), free_at.end(),
-                                       [&](int64_t t) { return t <= span.begin; });
-        track = kFirstReceive + static_cast<int>(free - free_at.begin());
-        if (free == free_at.end()) {
-          free_at.push_back(span.end);
-          name("thread_name", rank, track, "receive " + std::to_string(free_at.size()));
-        } else {
-          *free = span.end;
-        }
-      }
+      const int track = kFirstTrack + tracks.track_of(span);
+      for (; named < tracks.count(); ++named)
+        name("thread_name", rank, kFirstTrack + named, track_name(named));
       const auto it = names.find(span.node);
       event(rank, track);
       out_ += R"(,"ph":"X","name":)" + quoted(it == names.end() ? "" : it->second) + R"(,"cat":")" +

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/compressed_file.h"
 #include "bundle/file_limits.h"
 #include "bundle/trace_name.h"
 #include "chakra/wire_reader.h"
-#include "serving/requests/gzip_text.h"
 
 namespace shardscape {
 namespace {

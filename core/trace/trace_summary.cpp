@@ -150,11 +150,13 @@ std::optional<CommKey> comm_key(const RawNode& node) {
 
 int64_t attr_integer(const RawNode& node, Attr attr) { return node.attr(attr).integer; }
 
-KindTotals TraceSummary::totals() const {
+KindTotals sum_of(const std::map<std::string, KindTotals>& kinds) {
   KindTotals sum;
   for (const auto& [kind, totals] : kinds) add_totals(sum, totals);
   return sum;
 }
+
+KindTotals TraceSummary::totals() const { return sum_of(kinds); }
 
 bool TraceSummary::same_content(const TraceSummary& o) const {
   return nodes == o.nodes && kinds == o.kinds && dependencies == o.dependencies &&

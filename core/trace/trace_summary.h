@@ -26,6 +26,8 @@ struct KindTotals {
   bool operator==(const KindTotals&) const = default;
 };
 
+KindTotals sum_of(const std::map<std::string, KindTotals>& kinds);
+
 // Collectives of one type over one group with one comm_size, or sends and receives of one size.
 struct CommKey {
   std::string what;   // "ALL_REDUCE", "COMM_SEND_NODE"

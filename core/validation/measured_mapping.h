@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "launch/server/served_model.h"
+#include "model/preset_names.h"
 #include "symbolic/json_value.h"
 #include "validation/measured_set.h"
 

@@ -1,28 +1,19 @@
 #include "validation/model_mapping.h"
 
 #include <algorithm>
-#include <cctype>
 
-#include "model/library.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {
 
-// Normalizes a name: "Llama-3-8B" and "llama3-8b" are equal.
-std::string bare(const std::string& name) {
-  std::string out;
-  for (unsigned char c : name)
-    if (std::isalnum(c)) out += static_cast<char>(std::tolower(c));
-  return out;
-}
-
 // The preset with this name, or the longest preset name that is a prefix ("Mixtral-8x7B-v0.1").
-const Preset* preset_named(const std::string& name) {
+const Preset* preset_with_prefix(const std::string& name) {
   const Preset* best = nullptr;
   size_t length = 0;
   for (const Preset& p : ModelLibrary::instance().presets())
-    for (const std::string& known : {bare(p.id), bare(p.name)})
-      if (known.size() > length && bare(name).starts_with(known)) {
+    for (const std::string& known : {plain_name(p.id), plain_name(p.name)})
+      if (known.size() > length && plain_name(name).starts_with(known)) {
         best = &p;
         length = known.size();
       }
@@ -72,7 +63,7 @@ bool has_head(const Recording& r) {
 void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   const std::string name = ledger.text({"model"}).value_or("");
   const std::string found = architecture_by_parameters(r);
-  const Preset* preset = preset_named(name);
+  const Preset* preset = preset_with_prefix(name);
   // Recordings of models with experts often carry the name of a model that they only resemble.
   if (preset && (preset->model.experts == 0 || r.tensors.empty() || preset->model.architecture == found)) {
     m.design.model = preset->model;

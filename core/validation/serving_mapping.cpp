@@ -171,7 +171,7 @@ void ServingMapper::accelerator(const std::string& name) {
 }
 
 void ServingMapper::checkpoint(const std::string& model, const std::string& precision) {
-  const std::string id = serving_preset(model);
+  const std::string id = preset_id_of_name(model);
   serving().cell.model = id.empty() ? model : id;
   serving().cell.precision = precision.empty() ? "as published" : precision;
   if (refused()) return;

@@ -101,6 +101,8 @@ const QStringList kUiOrder{"toolkit",
                            "views/serving",
                            "views/requests",
                            "views/architecture",
+                           "views/trace",
+                           "views/profile",
                            "shell"};
 
 // Folders of sources that have no test program of their own. launch_documents_test.cpp has those of launches.

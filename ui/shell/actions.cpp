@@ -29,6 +29,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.import_file = make(tr("&Import a model or launch..."), QKeySequence("Ctrl+I"));
   // Ctrl+V outside of fields pastes too (MainWindow::keyPressEvent()).
   a.paste_launch = make(tr("Import from the clip&board"), QKeySequence("Ctrl+Shift+V"));
+  a.open_run = make(tr("Open a t&race or profile..."), QKeySequence("Ctrl+Shift+O"));
+  a.open_run->setToolTip(tr("Chakra traces, a bundle, or profiles of the PyTorch profiler"));
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
   a.export_bundle = make(tr("&Export bundle..."),
@@ -104,7 +106,7 @@ QVector<Actions::Group> Actions::groups() const {
   view << light << dark << system << find << filter << zoom_in << zoom_out << fit << next_pane
        << previous_pane << form << inspector << problems << machine << reset_layout;
   return {{tr("File"),
-           {new_design, new_window, open, open_recent, import_file, paste_launch, save, save_as,
+           {new_design, new_window, open, open_recent, import_file, paste_launch, open_run, save, save_as,
             export_bundle, export_trace, save_picture, report, quit}},
           {tr("Edit"), {undo, redo, copy, copy_command, copy_json, copy_launch, find_layout}},
           {tr("View"), view},

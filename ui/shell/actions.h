@@ -23,8 +23,8 @@ inline const QStringList& viewNames() {
 
 // The data of an action is its name outside of its menu, if that is another one.
 struct Actions {
-  QAction *new_design, *new_window, *open, *open_recent, *import_file, *paste_launch, *save, *save_as,
-      *export_bundle, *export_trace, *save_picture, *report, *quit;
+  QAction *new_design, *new_window, *open, *open_recent, *import_file, *paste_launch, *open_run, *save,
+      *save_as, *export_bundle, *export_trace, *save_picture, *report, *quit;
   QAction *undo, *redo, *copy, *copy_command, *copy_json, *copy_launch, *find_layout;
   QAction *pin, *compare_file, *side_by_side, *unpin;
   QVector<QAction*> views;  // in the order of viewNames()

@@ -27,6 +27,8 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Verdict: return QStringLiteral("guide.md#make-a-design-fit");
     case HelpTopic::Problems: return QStringLiteral("problems.md");
     case HelpTopic::Import: return QStringLiteral("guide.md#import-a-configjson");
+    case HelpTopic::Traces: return QStringLiteral("guide.md#look-into-traces-of-any-program");
+    case HelpTopic::Profiles: return QStringLiteral("guide.md#compare-with-a-profiled-run");
     case HelpTopic::Export: return QStringLiteral("guide.md#export-a-bundle-and-run-it-in-astra-sim");
     case HelpTopic::Machine: return QStringLiteral("guide.md#use-your-own-accelerators-networks-and-models");
     case HelpTopic::Shortcuts: return QStringLiteral("guide.md#the-window");

@@ -30,6 +30,8 @@ enum class HelpTopic {
   Verdict,
   Problems,
   Import,
+  Traces,
+  Profiles,
   Export,
   Machine,
   Shortcuts,

@@ -9,8 +9,10 @@
 #include <QUrl>
 
 #include "base/data_dir.h"
+#include "design/embedded_document.h"
 #include "launch/launch_files.h"
 #include "launch/launch_import.h"
+#include "profile/run_file.h"
 #include "ui/session/session.h"
 #include "ui/shell/document.h"
 #include "ui/shell/import_dialog.h"
@@ -18,14 +20,18 @@
 #include "ui/shell/message_bar.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/window_help.h"
+#include "ui/views/profile/profile_window.h"
+#include "ui/views/trace/trace_window.h"
 
 namespace shardscape::ui {
 namespace {
 
-// The path of a local file that is dragged over the window; empty for other drags.
-QString dragged_file(const QMimeData* data) {
-  const QList<QUrl> urls = data->urls();
-  return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+// The local files and folders that are dragged over the window; empty for other drags.
+QStringList dragged_files(const QMimeData* data) {
+  QStringList out;
+  for (const QUrl& url : data->urls())
+    if (url.isLocalFile()) out << url.toLocalFile();
+  return out;
 }
 
 }  // namespace
@@ -47,14 +53,46 @@ void Importer::choose() {
   if (!path.isEmpty()) openFile(path);
 }
 
+void Importer::chooseRun() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      window_, tr("Open a trace or profile"), settings::designFolder(),
+      tr("Traces and profiles (*.et *.et.gz *.json *.json.gz);;All files (*)"));
+  if (paths.isEmpty() || openRun(paths)) return;
+  message_->show(
+      tr("%1 is no trace and no profile. Chakra traces (NAME.et), their JSON form, execution traces of "
+         "PyTorch and JSON of the PyTorch profiler are accepted, also compressed with gzip.")
+          .arg(QFileInfo(paths.front()).fileName()));
+}
+
+bool Importer::openRun(const QStringList& paths) {
+  switch (kind_of_run_file(paths.front().toStdString())) {
+    case RunFile::None: return false;
+    case RunFile::Trace: {
+      auto* window = new TraceWindow(session_->units(), window_);
+      help_->addTo(window, HelpTopic::Traces);
+      window->open(paths.front());
+      window->show();
+      return true;
+    }
+    case RunFile::Profile: {
+      auto* window = new ProfileWindow(session_, window_);
+      help_->addTo(window, HelpTopic::Profiles);
+      window->open(paths);
+      window->show();
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Importer::accepts(const QMimeData* data) {
-  const QString path = dragged_file(data);
-  return path.isEmpty() ? data->hasText() && !data->hasUrls() : QFileInfo(path).isFile();
+  return !dragged_files(data).isEmpty() || (data->hasText() && !data->hasUrls());
 }
 
 void Importer::open(const QMimeData* data) {
-  const QString path = dragged_file(data);
-  path.isEmpty() ? openText(data->text(), tr("dropped text")) : openFile(path);
+  const QStringList paths = dragged_files(data);
+  if (paths.isEmpty()) return openText(data->text(), tr("dropped text"));
+  if (!openRun(paths)) openFile(paths.front());
 }
 
 void Importer::paste() { openText(QGuiApplication::clipboard()->text(), tr("pasted text")); }
@@ -70,12 +108,20 @@ void Importer::openText(const QString& text, const QString& name) {
 }
 
 void Importer::openFile(const QString& path) {
+  if (openRun({path})) return;
   const auto read = read_text(path.toStdString());
   const auto* text = std::get_if<std::string>(&read);
   if (text && looks_like_hf_file(*text)) return previewConfig(path);
   if (text && looks_like_launch(*text))
     return previewLaunch(*text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
-  document_->openPath(path);
+  // What cannot be read, and JSON with a mistake, has a message of its own.
+  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
+  if (first == std::string::npos || (*text)[first] == '{' || is_report_document(*text))
+    return void(document_->openPath(path));
+  message_->show(
+      tr("%1 is no design, no model and no launch of a known framework. A script, a command line, a file "
+         "of settings or a log is accepted.")
+          .arg(QFileInfo(path).fileName()));
 }
 
 void Importer::previewConfig(const QString& path) {

@@ -1,5 +1,5 @@
 // Brings work into the window: a file that a person opens, drops or names, and text of the clipboard. A
-// config.json and a launch get a preview; a design replaces the document.
+// config.json and a launch get a preview; a design replaces the document; traces and profiles get a window.
 #pragma once
 
 #include <QObject>
@@ -21,8 +21,9 @@ class Importer : public QObject {
   Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help, QWidget* window);
   void choose();                               // asks for a file
   void openFile(const QString& path);          // by its content
+  void chooseRun();                            // asks for a trace or a profile
   void paste();                                // the text of the clipboard
-  static bool accepts(const QMimeData* data);  // one local file of a kind that openFile() reads, or text
+  static bool accepts(const QMimeData* data);  // local files or folders, or text
   void open(const QMimeData* data);            // what accepts() accepts
 
  Q_SIGNALS:
@@ -30,6 +31,8 @@ class Importer : public QObject {
 
  private:
   void previewConfig(const QString& path);
+  // Whether the first path is a trace or a profile, which then has a window.
+  bool openRun(const QStringList& paths);
   void previewLaunch(const std::string& text, const QString& name, const QString& folder);
   void openText(const QString& text, const QString& name);
   void preview(QDialog* dialog);

@@ -9,6 +9,7 @@
 #include <QTreeView>
 
 #include "base/units.h"
+#include "design/knobs/knobs.h"
 #include "launch/launch_prediction.h"
 #include "memory/estimate.h"
 #include "ui/session/session.h"
@@ -28,6 +29,18 @@ QString label_of(const std::string& framework) {
   for (const LaunchFramework& one : launch_frameworks())
     if (one.id == framework) return text(one.label);
   return text(framework);
+}
+
+// The settings by their labels in the form, and the reason.
+QString meaning(const LaunchField& field) {
+  QStringList labels;
+  for (const std::string& id : field.knobs) {
+    const Knob* knob = find_knob(id);
+    labels << text(knob ? knob->label : id);
+  }
+  const QString reason = text(launch_field_reason(field));
+  if (labels.isEmpty() || reason.isEmpty()) return labels.join(QStringLiteral(", ")) + reason;
+  return labels.join(QStringLiteral(", ")) + QStringLiteral(": ") + reason;
 }
 
 }  // namespace
@@ -130,8 +143,7 @@ void LaunchDialog::fill() {
   for (const LaunchUseText& use : launch_uses()) {
     std::vector<FieldTree::Row> rows;
     for (const LaunchField& field : import_.fields)
-      if (field.use == use.use)
-        rows.push_back({text(field.name), text(field.value), text(launch_field_note(field))});
+      if (field.use == use.use) rows.push_back({text(field.name), text(field.value), meaning(field)});
     fields_.add(tr("%1 (%2)").arg(use.heading).arg(rows.size()), rows);
     folds = use.use == LaunchUse::NoEffect && !rows.empty();
   }

@@ -355,6 +355,7 @@ void MainWindow::wireImport() {
   importer_ = new Importer(session_, document_, message_, help_, this);
   connect(actions_.import_file, &QAction::triggered, importer_, &Importer::choose);
   connect(actions_.paste_launch, &QAction::triggered, importer_, &Importer::paste);
+  connect(actions_.open_run, &QAction::triggered, importer_, &Importer::chooseRun);
   connect(actions_.copy_launch, &QAction::triggered, this, [this] {
     auto* dialog = new LaunchTextDialog(session_, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -131,23 +131,16 @@ std::variant<LaunchText, Problem> write_bridge_script(const Design& design) {
                 "    --master_addr ${MASTER_ADDR:-localhost} --master_port ${MASTER_PORT:-6000} \\\n"
                 "    scripts/training/run_recipe.py --recipe vanilla_gpt_pretrain_config --mode pretrain \\\n"
                 "    --dataset ${DATASET:-mock} \"${OVERRIDES[@]}\"\n";
-  LaunchRequest request;
-  request.text = command;
-  request.where = "launch.sh";
-  LaunchImport read;
-  read_bridge_launch(request, read);
-  if (!read.ok()) return read.problems[0];
   LaunchText out;
   out.file_name = "launch.sh";
-  out.gaps = launch_gaps(design, read.design, framework);
   out.text = "#!/bin/bash\n# " + std::to_string(gpus) +
              " GPUs. Start it in the folder of Megatron-Bridge, once on every node:\n"
              "#   NODE_RANK=0 MASTER_ADDR=the-first-node bash launch.sh\n"
              "# The data are random tokens. For your data: set DATASET, and replace tokenizer.vocab_size by "
              "your\n"
              "# tokenizer (tokenizer.tokenizer_type, tokenizer.tokenizer_model).\n\n" +
-             gap_comments(out.gaps) + command;
-  return out;
+             command;
+  return with_gaps(design, std::move(out), "megatron-bridge", megatron_gap_reasons(design, framework));
 }
 
 }  // namespace shardscape

@@ -4,8 +4,7 @@
 
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
-#include "launch/deepspeed/megatron_deepspeed.h"
-#include "launch/launch_writer.h"
+#include "launch/launch_gaps.h"
 
 namespace shardscape {
 namespace {
@@ -18,9 +17,9 @@ bool is_gpt(const std::string& architecture) {
 
 class ScriptWriter {
  public:
-  ScriptWriter(const Design& design, const Design& read_back) : w_(design, read_back) {}
+  explicit ScriptWriter(const Design& design) : d_(design) {}
 
-  LaunchText run() {
+  std::variant<LaunchText, Problem> run() {
     model();
     degrees();
     batch();
@@ -28,24 +27,18 @@ class ScriptWriter {
     zero();
     recompute();
     kernels();
-    LaunchText out{"", "launch.sh", w_.finish("Megatron-DeepSpeed")};
-    out.text = script();
-    return out;
+    return with_gaps(d_, {script(), "launch.sh", {}}, "deepspeed", reasons_);
   }
 
  private:
-  const Design& d() const { return w_.design(); }
+  const Design& d() const { return d_; }
+  std::string text(const char* knob) const { return knob_text(d_, *find_knob(knob)); }
+  bool on(const char* knob) const { return text(knob) == "true"; }
   void argument(const std::string& name, const std::string& value) { arguments_.emplace_back(name, value); }
   void argument(const std::string& name, int64_t value) { argument(name, std::to_string(value)); }
   void flag(const std::string& name) { argument(name, ""); }
-  void say(const char* knob, const char* name) { argument(name, w_.take(knob)); }
-  // A gap, unless the knob has no effect in the design.
-  void gap(const char* knob, const std::string& reason) {
-    if (without_effect(d(), *find_knob(knob)))
-      w_.expressed(knob);
-    else
-      w_.gap(knob, reason);
-  }
+  void say(const char* knob, const char* name) { argument(name, text(knob)); }
+  void gap(const char* knob, const std::string& reason) { reasons_.emplace_back(knob, reason); }
 
   void model() {
     for (const auto& [knob, name] : {std::pair{"layers", "--num-layers"},
@@ -63,12 +56,11 @@ class ScriptWriter {
       return name == "llama" || name.find(option) != std::string::npos;
     };
     argument("--normalization", name == "llama" ? "rmsnorm" : "layernorm");
-    w_.expressed("positions");
     argument("--max-position-embeddings", d().model.positions > 0 ? d().model.positions : d().workload.seq);
     if (has("rope")) flag("--use-rotary-position-embeddings");
     if (has("swiglu")) flag("--swiglu");
     if (has("unbiased")) flag("--disable-bias-linear");
-    if (!w_.on("tied_embeddings")) flag("--untie-embeddings-and-output-weights");
+    if (!on("tied_embeddings")) flag("--untie-embeddings-and-output-weights");
   }
 
   void degrees() {
@@ -76,15 +68,11 @@ class ScriptWriter {
     say("tp", "--tensor-model-parallel-size");
     say("pp", "--pipeline-model-parallel-size");
     say("cp", "--ds-sequence-parallel-size");
-    w_.expressed("dp");
-    w_.expressed("context");
     if (p.cp > 1 && p.context != ContextMode::Ulysses)
       gap("context", "DeepSpeed splits sequences with Ulysses alone");
-    w_.expressed("sequence_parallel");
     if (p.sequence_parallel && p.tp > 1 && p.cp == 1) flag("--sequence-parallel");
     if (p.sequence_parallel && p.tp > 1 && p.cp > 1)
       gap("sequence_parallel", "Megatron-DeepSpeed refuses it beside --ds-sequence-parallel-size");
-    w_.expressed("schedule");
     if (p.schedule == ScheduleKind::ZbH1 && p.pp > 1)
       flag("--enable-zbh1-pipeline");
     else if (p.schedule != ScheduleKind::OneFOneB)
@@ -95,21 +83,20 @@ class ScriptWriter {
     say("microbatch", "--micro-batch-size");
     say("batch", "--global-batch-size");
     if (!d().workload.ramp.exists()) return;
-    argument("--rampup-batch-size", w_.take("batch_ramp_start") + " " + w_.take("batch_ramp_increment") +
-                                        " " + w_.take("batch_ramp_samples"));
+    argument("--rampup-batch-size", text("batch_ramp_start") + " " + text("batch_ramp_increment") + " " +
+                                        text("batch_ramp_samples"));
   }
 
   void precision() {
-    const std::string type = w_.take("dtype"), grads = w_.take("grad_dtype");
+    const std::string type = text("dtype"), grads = text("grad_dtype");
     if (type != "fp32") flag("--" + type);
     if (type == "bf16" || type == "fp16") json_[type]["enabled"] = true;
     if (grads != type) json_["data_types"]["grad_accum_dtype"] = grads;
-    w_.expressed("master_weights");
     if (!d().workload.master_weights && type == "bf16")
       json_["bf16"]["bf16_master_weights_and_grads"] = true;
     else if (!d().workload.master_weights)
       gap("master_weights", "DeepSpeed updates float32 masters of float16 parameters");
-    const std::string moments = w_.take("moment_dtype");
+    const std::string moments = text("moment_dtype");
     if (moments == "bf16" && type == "bf16")
       json_["bf16"]["bf16_optimizer_states"] = true;
     else if (moments != "fp32")
@@ -139,7 +126,6 @@ class ScriptWriter {
     const bool engine = p.pp > 1;
     const bool shards = engine && stage() == 0 && d().workload.dtype == DType::BF16;
     const int64_t stage = shards ? 1 : this->stage();
-    w_.expressed("sync");
     if (!engine) flag("--no-pipeline-parallel");
     if ("zero-" + std::to_string(stage) != knob_text(d(), *find_knob("sync")))
       gap("sync", shards
@@ -148,33 +134,25 @@ class ScriptWriter {
     Json& json = json_["zero_optimization"];
     json["stage"] = stage;
     argument("--zero-stage", stage);
-    const auto limit = [&](const char* knob, const char* name, int64_t value) {
-      w_.expressed(knob);
-      json[name] = value;
-    };
     const ZeroLimits& z = p.zero;
-    limit("zero_reduce_bucket_size", "reduce_bucket_size", z.reduce_bucket_size);
-    limit("zero_allgather_bucket_size", "allgather_bucket_size", z.allgather_bucket_size);
-    limit("stage3_prefetch_bucket_size", "stage3_prefetch_bucket_size", z.prefetch_bucket_size);
-    limit("stage3_param_persistence_threshold", "stage3_param_persistence_threshold",
-          z.param_persistence_threshold);
-    limit("stage3_max_live_parameters", "stage3_max_live_parameters", z.max_live_parameters);
-    limit("stage3_max_reuse_distance", "stage3_max_reuse_distance", z.max_reuse_distance);
-    w_.expressed("dp_shard");
+    json["reduce_bucket_size"] = z.reduce_bucket_size;
+    json["allgather_bucket_size"] = z.allgather_bucket_size;
+    json["stage3_prefetch_bucket_size"] = z.prefetch_bucket_size;
+    json["stage3_param_persistence_threshold"] = z.param_persistence_threshold;
+    json["stage3_max_live_parameters"] = z.max_live_parameters;
+    json["stage3_max_reuse_distance"] = z.max_reuse_distance;
     if (p.dp_shard > 0 && stage == 3 && p.sync == SyncStrategy::Zero3)
       json["mics_shard_size"] = p.dp_shard;
     else if (p.dp_shard > 0)
       gap("dp_shard", "DeepSpeed shards inside a group of replicas at stage 3 alone (MiCS)");
     offload(json);
-    json_["gradient_clipping"] = w_.on("clip_grad_norm") ? 1.0 : 0.0;
+    json_["gradient_clipping"] = on("clip_grad_norm") ? 1.0 : 0.0;
     argument("--clip-grad", d().parallel.clip_grad_norm ? "1.0" : "0.0");
-    if (w_.take("optimizer") != "adam") gap("optimizer", "Megatron-DeepSpeed runs Adam");
+    if (text("optimizer") != "adam") gap("optimizer", "Megatron-DeepSpeed runs Adam");
   }
 
   void offload(Json& json) {
-    const bool on = w_.on("offload_optimizer");
-    w_.expressed("optimizer_offload_fraction");
-    if (!on) return;
+    if (!on("offload_optimizer")) return;
     json["offload_optimizer"] = {{"device", "cpu"}, {"pin_memory", true}};
     flag("--cpu-optimizer");
     if (d().workload.optimizer_offload_fraction == 1000) return;
@@ -183,10 +161,7 @@ class ScriptWriter {
 
   void recompute() {
     const WorkloadSpec& w = d().workload;
-    const std::string kind = w_.take("recompute");
-    for (const char* knob :
-         {"recompute_method", "recompute_num_layers", "recompute_modules", "distribute_saved_activations"})
-      w_.expressed(knob);
+    const std::string kind = text("recompute");
     if (kind == "none") return;
     argument("--recompute-granularity", kind);
     if (kind == "full") {
@@ -201,10 +176,10 @@ class ScriptWriter {
   }
 
   void kernels() {
-    const char* const chance = w_.on("dropout") ? "0.1" : "0";
+    const char* const chance = on("dropout") ? "0.1" : "0";
     argument("--hidden-dropout", chance);
     argument("--attention-dropout", chance);
-    const std::string profile = w_.take("profile");
+    const std::string profile = text("profile");
     if (profile != "megatron-deepspeed-2022") flag("--use-flash-attn-v2");
     if (profile != "megatron-deepspeed-2022" && profile != "flash")
       gap("profile", "Megatron-DeepSpeed runs its own kernels, here with flash attention");
@@ -242,19 +217,11 @@ class ScriptWriter {
     return out.dump(2);
   }
 
-  LaunchWriter w_;
+  const Design& d_;
+  GapReasons reasons_;
   Json json_ = Json::object();
   std::vector<std::pair<std::string, std::string>> arguments_;
 };
-
-// What the reader makes of the required arguments alone.
-Design read_back(const Design& design) {
-  const ParallelSpec& p = design.parallel;
-  const LaunchArguments required{{"--num-layers", std::to_string(design.model.layers)},
-                                 {"--hidden-size", std::to_string(design.model.hidden)},
-                                 {"--num-attention-heads", std::to_string(design.model.heads)}};
-  return read_megatron_deepspeed_arguments(required, p.tp * p.pp * p.cp * p.dp, false, nullptr).design;
-}
 
 }  // namespace
 
@@ -268,7 +235,7 @@ std::variant<LaunchText, Problem> export_deepspeed(const Design& design) {
     return Problem{ProblemCode::LaunchSetting, "architecture",
                    "Megatron-DeepSpeed has no layers of the " + architecture + " architecture",
                    "a model with the architecture gpt or llama"};
-  return ScriptWriter(design, read_back(design)).run();
+  return ScriptWriter(design).run();
 }
 
 }  // namespace shardscape

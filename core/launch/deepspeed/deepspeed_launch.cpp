@@ -24,7 +24,7 @@ void read_deepspeed_json(const LaunchRequest& request, LaunchImport& out) {
   const auto& read = std::get<LaunchDocument>(document);
   const auto model = find_model(request, "", "");
   if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-  if (!settle_gpus(request, std::nullopt, "", out) || !out.problems.empty()) return;
+  if (!set_launch_gpus(request, std::nullopt, "", out) || !out.problems.empty()) return;
   LaunchFields fields(read.arguments, *out.gpus, "DeepSpeed");
   const auto& named = std::get<NamedModel>(model);
   take_model(fields, request, named, "", "");
@@ -41,7 +41,7 @@ void read_deepspeed_json(const LaunchRequest& request, LaunchImport& out) {
   const std::vector<std::string> names = deepspeed_no_effect("");
   std::vector<const char*> no_effect;
   for (const std::string& name : names) no_effect.push_back(name.c_str());
-  answer(fields.finish({"DeepSpeed edaa722", no_effect}), read.lines, out);
+  finish_launch(fields.finish({"DeepSpeed edaa722", no_effect}), read.lines, out);
 }
 
 }  // namespace shardscape

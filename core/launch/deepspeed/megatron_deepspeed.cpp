@@ -103,7 +103,7 @@ class ScriptReader {
     const bool has_json = add_json(text, script);
     std::string from;
     const auto stated = processes(text, from);
-    if (!settle_gpus(request_, stated, from, out_) || !out_.problems.empty()) return;
+    if (!set_launch_gpus(request_, stated, from, out_) || !out_.problems.empty()) return;
     std::optional<NamedModel> named;
     if (!request_.model.empty()) {
       auto model = find_model(request_, "", "");
@@ -111,9 +111,9 @@ class ScriptReader {
         return void(out_.problems.push_back(std::move(*problem)));
       named = std::get<NamedModel>(std::move(model));
     }
-    answer(read_megatron_deepspeed_arguments(text.arguments, *out_.gpus, has_json,
-                                             named ? &named->model : nullptr),
-           text.lines, out_);
+    finish_launch(read_megatron_deepspeed_arguments(text.arguments, *out_.gpus, has_json,
+                                                    named ? &named->model : nullptr),
+                  text.lines, out_);
   }
 
   // The JSON of a here-document, of a template that sed fills, or a file beside the script.

@@ -1,12 +1,10 @@
 #include "launch/document/document_launch.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
 #include "launch/launch_parts.h"
-#include "model/library.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 
@@ -16,17 +14,6 @@ std::optional<LaunchDocument> read_request(DocumentLanguage language, const std:
   if (auto* document = std::get_if<LaunchDocument>(&read)) return std::move(*document);
   out.problems.push_back(std::get<Problem>(read));
   return std::nullopt;
-}
-
-bool set_gpus(const LaunchRequest& request, int64_t in_file, const std::string& from, LaunchImport& out) {
-  if (request.gpus || in_file > 0) {
-    out.gpus = request.gpus.value_or(in_file);
-    out.gpus_from = request.gpus ? "given" : from;
-    return true;
-  }
-  out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
-                            "the file does not say on how many GPUs it runs", "--gpus N");
-  return false;
 }
 
 bool set_preset(LaunchFields& fields, const std::string& preset, const std::string& argument) {
@@ -46,14 +33,6 @@ bool set_requested_model(LaunchFields& fields, const LaunchRequest& request, con
   return false;
 }
 
-std::string plain_model_name(const std::string& name) {
-  std::string out;
-  for (const char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::optional<double> real_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -65,16 +44,6 @@ std::string joined_numbers(const std::vector<int64_t>& numbers) {
   std::string out;
   for (const int64_t one : numbers) out += (out.empty() ? "" : ",") + std::to_string(one);
   return out;
-}
-
-void finish_document(LaunchDesign read, const std::map<std::string, int>& lines, LaunchImport& out) {
-  out.design = std::move(read.design);
-  out.fields = std::move(read.fields);
-  for (LaunchField& field : out.fields)
-    if (const auto line = lines.find(field.name); line != lines.end()) field.line = line->second;
-  std::stable_sort(out.fields.begin(), out.fields.end(), [](const LaunchField& a, const LaunchField& b) {
-    return (a.line > 0 ? a.line : 1 << 30) < (b.line > 0 ? b.line : 1 << 30);
-  });
 }
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// Steps that readers of documents share: the number of GPUs, the model by its preset, the lines of fields.
+// Steps that readers of documents share: arguments, the model by its preset, numbers.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,6 @@ namespace shardscape {
 std::optional<LaunchDocument> read_request(DocumentLanguage language, const std::string& text,
                                            const LaunchRequest& request, LaunchImport& out);
 
-// The given number of GPUs, otherwise `in_file` (0: the file does not say it). False after a problem.
-bool set_gpus(const LaunchRequest& request, int64_t in_file, const std::string& from, LaunchImport& out);
-
 // The model of a preset becomes the design's, because of an argument. False: there is no such preset.
 bool set_preset(LaunchFields& fields, const std::string& preset, const std::string& argument);
 // LaunchRequest::model, for a file whose model is not known; otherwise a problem, which asks for the model.
@@ -23,14 +20,9 @@ bool set_preset(LaunchFields& fields, const std::string& preset, const std::stri
 bool set_requested_model(LaunchFields& fields, const LaunchRequest& request, const std::string& found,
                          LaunchImport& out);
 
-// "llama3-8b" and "Llama-3 8B" are equal: lower case letters and digits.
-std::string plain_model_name(const std::string& name);
-
 // A decimal number; nullopt if the text is none.
 std::optional<double> real_number(const std::string& text);
 // Layers per stage from the first to the last: "9,8,8,7".
 std::string joined_numbers(const std::vector<int64_t>& numbers);
-
-void finish_document(LaunchDesign read, const std::map<std::string, int>& lines, LaunchImport& out);
 
 }  // namespace shardscape

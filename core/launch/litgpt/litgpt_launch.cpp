@@ -4,6 +4,7 @@
 
 #include "launch/document/document_launch.h"
 #include "launch/launch_parts.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {
@@ -30,7 +31,7 @@ constexpr const char* kNoEffect[] = {"data*",
 
 bool read_model(LaunchFields& f, const LaunchRequest& request, LaunchImport& out) {
   const std::string name = f.text("model_name").value_or("");
-  if (plain_model_name(name) != "tinyllama11b") {
+  if (plain_name(name) != "tinyllama11b") {
     if (!name.empty() && set_preset(f, preset_id_of_name(name), "model_name")) return true;
     return set_requested_model(f, request, "model_name \"" + name + "\" is no model with known sizes", out);
   }
@@ -106,11 +107,11 @@ void read_litgpt_launch(const LaunchRequest& request, LaunchImport& out) {
   const std::string devices = sizes.text("devices").value_or("auto");
   const int64_t nodes = std::clamp<int64_t>(sizes.number("num_nodes", 1), 1, 1'000'000),
                 each = devices == "auto" ? 0 : std::clamp<int64_t>(sizes.number("devices", 0), 0, 1'000'000);
-  if (!set_gpus(request, each * nodes, "devices x num_nodes", out)) return;
+  if (!set_launch_gpus(request, each * nodes, "devices x num_nodes", out)) return;
   LaunchFields fields(document->arguments, *out.gpus, "litgpt 26857050");
   if (!read_model(fields, request, out)) return;
   read_run(fields, nodes);
-  finish_document(fields.finish({"litgpt 26857050", kNoEffect}), document->lines, out);
+  finish_launch(fields.finish({"litgpt 26857050", kNoEffect}), document->lines, out);
 }
 
 }  // namespace shardscape

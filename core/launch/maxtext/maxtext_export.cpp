@@ -129,8 +129,8 @@ void workload(const Design& d, Command& out) {
   out.add("dataset_type", std::string("synthetic"));
 }
 
-const std::vector<std::pair<std::string, std::string>>& reasons() {
-  static const std::vector<std::pair<std::string, std::string>> kReasons{
+const GapReasons& reasons() {
+  static const GapReasons kReasons{
       {"sync", "MaxText shards parameters over the axis fsdp, or replicates them over the axis data"},
       {"sequence_parallel", "activations between layers are split over the tensor axis"},
       {"tp_comm_overlap", "XLA overlaps GEMMs with collectives of the tensor axis"},
@@ -185,7 +185,7 @@ std::variant<LaunchText, Problem> write_maxtext(const Design& d) {
              " devices. Start on every host with: bash launch.sh\n"
              "# Fill in: base_output_directory, and dataset_type with its path and tokenizer_path.\n" +
              command.text() + "\n";
-  return with_gaps(d, std::move(out), {"maxtext", "MaxText", ""}, reasons());
+  return with_gaps(d, std::move(out), "maxtext", reasons());
 }
 
 }  // namespace shardscape

@@ -78,12 +78,13 @@ void read_log(const std::string& text, Text& read, LaunchImport& out) {
       read.document.lines[name] = number;
     } else if (has(line, "completed step: ")) {
       out.measured.clear();
-      for (const auto& [name, what, unit] :
-           {std::tuple{"seconds: ", "step time", "s"},
-            {"TFLOP/s/device: ", "useful FLOP/s per device", "TFLOP/s"},
-            {"Tokens/s/device: ", "tokens per second and device", "tokens/s"}})
+      using enum MeasuredQuantity;
+      for (const auto& [name, quantity, what, unit] :
+           {std::tuple{"seconds: ", StepTime, "step time", "s"},
+            {"TFLOP/s/device: ", UsefulFlops, "useful FLOP/s per device", "TFLOP/s"},
+            {"Tokens/s/device: ", Tokens, "tokens per second and device", "tokens/s"}})
         if (const auto value = real_number(number_after(line, name)))
-          out.measured.push_back({what, *value, unit, number});
+          out.measured.push_back({quantity, what, *value, unit, number});
     } else if (has(line, "Num_devices: ")) {
       read.gpus = whole(number_after(line, "Num_devices: "));
     }
@@ -179,8 +180,8 @@ void read_maxtext_launch(const LaunchRequest& request, LaunchImport& out) {
     read.gpus = chips(text("compile_topology")) * read.slices;
     from = "compile_topology x slices";
   }
-  if (!set_gpus(request, read.gpus, from, out)) return;
-  finish_document(read_maxtext_arguments(arguments, read.slices, request, out), read.document.lines, out);
+  if (!set_launch_gpus(request, read.gpus, from, out)) return;
+  finish_launch(read_maxtext_arguments(arguments, read.slices, request, out), read.document.lines, out);
 }
 
 }  // namespace shardscape

@@ -5,6 +5,7 @@
 #include "launch/document/document_launch.h"
 #include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_fields.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {

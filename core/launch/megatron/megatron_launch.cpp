@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "launch/launch_parts.h"
 #include "launch/megatron/megatron_measured.h"
 #include "launch/megatron/megatron_settings.h"
 #include "launch/megatron/megatron_text.h"
@@ -66,11 +67,7 @@ void read_megatron_launch(const LaunchRequest& request, LaunchImport& out) {
   if (!read_gpus(*given, request, out)) return;
   if (has_megatron_dump(request.text)) out.measured = megatron_measurements(request.text);
   LaunchDesign read = read_megatron_arguments(given->arguments, *out.gpus);
-  out.design = std::move(read.design);
-  out.fields = std::move(read.fields);
-  for (LaunchField& field : out.fields)
-    if (const auto line = given->lines.find(field.name); line != given->lines.end())
-      field.line = line->second;
+  finish_launch(std::move(read), given->lines, out);
 }
 
 }  // namespace shardscape

@@ -10,13 +10,17 @@ namespace shardscape {
 namespace {
 
 struct Row {
-  const char *words, *what, *unit;
+  const char* words;
+  MeasuredQuantity quantity;
+  const char *what, *unit;
   bool largest;
 };
-constexpr Row kRows[] = {{"elapsed time per iteration (ms):", "time of an iteration", "ms", false},
-                         {"throughput per GPU (TFLOP/s/GPU):", "throughput of a GPU", "TFLOP/s", false},
-                         {"| max allocated:", "largest allocated memory", "MB", true},
-                         {"| max reserved:", "largest reserved memory", "MB", true}};
+using enum MeasuredQuantity;
+constexpr Row kRows[] = {
+    {"elapsed time per iteration (ms):", StepTime, "time of an iteration", "ms", false},
+    {"throughput per GPU (TFLOP/s/GPU):", UsefulFlops, "throughput of a GPU", "TFLOP/s", false},
+    {"| max allocated:", AllocatedMemory, "largest allocated memory", "MB", true},
+    {"| max reserved:", ReservedMemory, "largest reserved memory", "MB", true}};
 
 struct Found {
   double value;
@@ -53,7 +57,7 @@ std::vector<LaunchMeasurement> megatron_measurements(std::string_view log) {
     if (!row.largest && values.size() > 1) values.erase(values.begin());
     std::sort(values.begin(), values.end(), [](const Found& a, const Found& b) { return a.value < b.value; });
     const Found& chosen = row.largest ? values.back() : values[(values.size() - 1) / 2];
-    out.push_back({row.what, chosen.value, row.unit, chosen.line});
+    out.push_back({row.quantity, row.what, chosen.value, row.unit, chosen.line});
   }
   return out;
 }

@@ -19,7 +19,7 @@ std::string quoted(const std::string& value) {
 std::variant<LaunchText, Problem> write_megatron_script(const Design& design) {
   auto made = megatron_words(design, "Megatron-LM");
   if (auto* problem = std::get_if<Problem>(&made)) return std::move(*problem);
-  MegatronWords& words = std::get<MegatronWords>(made);
+  const MegatronWords& words = std::get<MegatronWords>(made);
   const int64_t gpus = launch_gpus(design), each = launch_gpus_per_node(gpus);
   LaunchText out;
   out.file_name = "launch.sh";
@@ -37,7 +37,6 @@ std::variant<LaunchText, Problem> write_megatron_script(const Design& design) {
       std::to_string(each) + "\nNODES=" + std::to_string(gpus / each) +
       "\n"
       "TRAINING_DATA=${TRAINING_DATA:-\"--mock-data\"}\n\n";
-  text += gap_comments(words.gaps);
   text += "ARGUMENTS=(\n";
   for (const auto& [heading, group] : words.groups) {
     if (group.empty()) continue;
@@ -56,8 +55,7 @@ std::variant<LaunchText, Problem> write_megatron_script(const Design& design) {
       "torchrun --nproc_per_node $GPUS_PER_NODE --nnodes $NODES --node_rank ${NODE_RANK:-0} \\\n"
       "    --master_addr ${MASTER_ADDR:-localhost} --master_port ${MASTER_PORT:-6000} \\\n"
       "    pretrain_gpt.py \"${ARGUMENTS[@]}\" $TRAINING_DATA\n";
-  out.gaps = std::move(words.gaps);
-  return out;
+  return with_gaps(design, std::move(out), "megatron-lm", megatron_gap_reasons(design, "Megatron-LM"));
 }
 
 }  // namespace shardscape

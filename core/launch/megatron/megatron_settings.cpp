@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "design/knobs/knobs.h"
+#include "launch/launch_parts.h"
 #include "launch/megatron/megatron_arguments.h"
 
 namespace shardscape {
@@ -29,16 +30,6 @@ std::optional<int64_t> whole_number(const std::string& text) {
 std::optional<int64_t> gpus_of(std::optional<int64_t> nodes, std::optional<int64_t> each) {
   if (!nodes || !each || *nodes < 1 || *each < 1 || *each > kMostGpus / *nodes) return std::nullopt;
   return *nodes * *each;
-}
-
-bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> gpus, const std::string& from,
-                     LaunchImport& out) {
-  out.gpus = request.gpus ? request.gpus : gpus;
-  out.gpus_from = request.gpus ? "given" : from;
-  if (out.gpus) return true;
-  out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
-                            "the file does not say on how many GPUs it runs", "--gpus N");
-  return false;
 }
 
 std::optional<std::string> MegatronSettings::text(const std::string& name) {
@@ -258,9 +249,7 @@ void MegatronSettings::finish(const LaunchRequest& request, std::optional<int64_
   set_knobs(out);
   for (const LaunchField& field : others_) out.fields.push_back(field);
   add_unread(out);
-  const auto place = [](const LaunchField& field) { return field.line == 0 ? 1 << 30 : field.line; };
-  std::stable_sort(out.fields.begin(), out.fields.end(),
-                   [&](const LaunchField& a, const LaunchField& b) { return place(a) < place(b); });
+  sort_by_line(out.fields);
 }
 
 }  // namespace shardscape

@@ -99,9 +99,6 @@ class MegatronSettings {
   std::vector<KnobSetting> knobs_;
 };
 
-// The number of GPUs: the request's, or the file's. Without both, a Problem.
-bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> gpus, const std::string& from,
-                     LaunchImport& out);
 // A whole number of a text; nullopt: it is none.
 std::optional<int64_t> whole_number(const std::string& text);
 // The product, where both are positive and it is no more than 100 million.

@@ -6,8 +6,6 @@
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
-#include "launch/launch_writer.h"
-#include "launch/megatron/megatron_arguments.h"
 
 namespace shardscape {
 namespace {
@@ -343,28 +341,6 @@ class StepWords {
   Words w_;
 };
 
-// Why the arguments do not say a value; otherwise there is no such argument.
-std::string reason_of(const Design& design, const std::string& knob, const std::string& framework) {
-  if (knob == "profile") return framework + " has kernels of its own: " + "the megatron-core profiles";
-  if (knob == "context") return "the ring of " + framework + " is balanced (zigzag)";
-  if (knob == "sync") return framework + " has no such gradient sync";
-  if (knob == "schedule") return framework + " runs 1F1B, with virtual stages interleaved";
-  if (knob == "rank_order") return framework + " orders ranks tp-cp-dp-pp or tp-cp-pp-dp";
-  if (knob == "master_weights") return framework + " keeps float32 weights beside 16-bit parameters";
-  if (knob == "moment_dtype") return "moments are fp32, bf16, fp16 or fp8";
-  if (knob == "layer_pattern" || knob == "variants") return framework + " has one kind of layer here";
-  if (knob == "window" && design.model.window > design.workload.seq)
-    return "the window is longer than the sequence";
-  return framework + " has no such setting";
-}
-
-LaunchArguments as_arguments(const MegatronWords& words) {
-  LaunchArguments out;
-  for (const auto& group : words.groups)
-    for (const MegatronWord& word : group.second) out[word.name] = word.value.empty() ? "true" : word.value;
-  return out;
-}
-
 }  // namespace
 
 int64_t launch_gpus(const Design& design) {
@@ -372,15 +348,19 @@ int64_t launch_gpus(const Design& design) {
   return p.tp * p.pp * p.cp * p.dp;
 }
 
-std::vector<LaunchGap> launch_gaps(const Design& design, const Design& read, const std::string& framework) {
-  Design stated = design;  // 0 experts' tp: the tensor parallel size
-  if (stated.parallel.etp == 0) stated.parallel.etp = read.parallel.etp;
-  LaunchWriter writer(stated, read);
-  for (const Knob& knob : knobs())
-    if (knob.group != KnobGroup::Cluster && !knob.outside_step && !without_effect(stated, knob) &&
-        knob_text(stated, knob) != knob_text(read, knob))
-      writer.gap(knob.id, reason_of(design, knob.id, framework));
-  return writer.finish(framework);
+GapReasons megatron_gap_reasons(const Design& design, const std::string& framework) {
+  GapReasons out{{"profile", framework + " has kernels of its own: the megatron-core profiles"},
+                 {"context", "the ring of " + framework + " is balanced (zigzag)"},
+                 {"sync", framework + " has no such gradient sync"},
+                 {"schedule", framework + " runs 1F1B, with virtual stages interleaved"},
+                 {"rank_order", framework + " orders ranks tp-cp-dp-pp or tp-cp-pp-dp"},
+                 {"master_weights", framework + " keeps float32 weights beside 16-bit parameters"},
+                 {"moment_dtype", "moments are fp32, bf16, fp16 or fp8"},
+                 {"layer_pattern", framework + " has one kind of layer here"},
+                 {"variants", framework + " has one kind of layer here"}};
+  if (design.model.window > design.workload.seq)
+    out.emplace_back("window", "the window is longer than the sequence");
+  return out;
 }
 
 int64_t launch_gpus_per_node(int64_t gpus) {
@@ -392,13 +372,6 @@ int64_t launch_gpus_per_node(int64_t gpus) {
 
 std::string shell_quoted(const std::string& text) {
   return text.find_first_of("()[]*|, ") == std::string::npos ? text : "\"" + text + "\"";
-}
-
-std::string gap_comments(const std::vector<LaunchGap>& gaps) {
-  if (gaps.empty()) return {};
-  std::string out = "# Not the design in these settings:\n";
-  for (const LaunchGap& gap : gaps) out += "#   " + gap.knob + " " + gap.value + ": " + gap.reason + "\n";
-  return out + "\n";
 }
 
 std::variant<std::vector<MegatronWord>, Problem> megatron_model_words(const Design& design) {
@@ -420,8 +393,6 @@ std::variant<MegatronWords, Problem> megatron_words(const Design& design, const 
   out.groups.emplace_back("Precision and optimizer", step.precision());
   out.groups.emplace_back("Memory", step.memory());
   out.groups.emplace_back("Kernels", step.kernels());
-  const Design read = read_megatron_arguments(as_arguments(out), launch_gpus(design)).design;
-  out.gaps = launch_gaps(design, read, framework);
   return out;
 }
 

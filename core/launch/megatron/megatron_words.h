@@ -8,7 +8,7 @@
 
 #include "base/problem.h"
 #include "design/design.h"
-#include "launch/launch_export.h"
+#include "launch/launch_gaps.h"
 
 namespace shardscape {
 
@@ -20,24 +20,20 @@ struct MegatronWord {
 struct MegatronWords {
   // In the order of the groups model, parallelism, batch, precision, memory, kernels.
   std::vector<std::pair<const char*, std::vector<MegatronWord>>> groups;  // heading, arguments
-  std::vector<LaunchGap> gaps;
 };
 
 // Sizes and architecture alone. A Problem (LaunchSetting): no arguments describe the architecture.
 std::variant<std::vector<MegatronWord>, Problem> megatron_model_words(const Design& design);
 
-// Requires a valid design. Gaps are the settings that the arguments, read again, would change. A Problem: the
-// design is no training step, or its architecture has no arguments. framework: its name in gaps.
+// Requires a valid design. A Problem: the design is no training step, or its architecture has no arguments.
+// framework: its name in the message.
 std::variant<MegatronWords, Problem> megatron_words(const Design& design, const std::string& framework);
-
-// Settings of the cluster aside: those that have an effect and that the launch, read again, would change.
-std::vector<LaunchGap> launch_gaps(const Design& design, const Design& read, const std::string& framework);
+// Why Megatron-LM, or a framework on top of Megatron-core, does not say a setting.
+GapReasons megatron_gap_reasons(const Design& design, const std::string& framework);
 
 int64_t launch_gpus(const Design& design);   // ranks of a training step
 int64_t launch_gpus_per_node(int64_t gpus);  // the largest number up to 8 that divides them
 // In double quotes, where a shell would read signs of the text.
 std::string shell_quoted(const std::string& text);
-// Comment lines that name the gaps; empty: there are none.
-std::string gap_comments(const std::vector<LaunchGap>& gaps);
 
 }  // namespace shardscape

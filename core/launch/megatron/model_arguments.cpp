@@ -3,7 +3,7 @@
 #include "design/design.h"
 #include "launch/launch_parts.h"
 #include "launch/megatron/megatron_words.h"
-#include "model/library.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 

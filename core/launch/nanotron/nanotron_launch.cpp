@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 #include "launch/nanotron/nanotron_stages.h"
 
 namespace shardscape {
@@ -311,7 +312,7 @@ void read_nanotron_launch(const LaunchRequest& request, LaunchImport& out) {
   }
   if (!NanotronReader(fields, request, out).run()) return;
   LaunchRules rules{"nanotron 2411b022", kNoEffect};
-  finish_document(fields.finish(rules), document->lines, out);
+  finish_launch(fields.finish(rules), document->lines, out);
 }
 
 }  // namespace shardscape

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "launch/launch_parts.h"
 #include "launch/megatron/megatron_settings.h"
 #include "launch/megatron/model_arguments.h"
 

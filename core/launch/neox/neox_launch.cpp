@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {
@@ -220,7 +222,7 @@ class NeoxReader {
     f_.set("grad_dtype", f_.text(sum).value_or(type), sum);
     f_.set("clip_grad_norm", f_.positive("gradient_clipping", "1.0") ? "true" : "false", "gradient_clipping");
     const std::string optimizer = f_.text("optimizer.type").value_or("adam");
-    const std::string plain = plain_model_name(optimizer);
+    const std::string plain = plain_name(optimizer);
     if (plain == "adam" || plain == "adamw")
       f_.set("optimizer", "adam", "optimizer.type");
     else
@@ -295,10 +297,10 @@ void read_neox_launch(const LaunchRequest& request, LaunchImport& out) {
     if (const auto line = document->lines.find(name); line != document->lines.end())
       lines[plain] = line->second;
   }
-  if (!set_gpus(request, 0, "", out)) return;
+  if (!set_launch_gpus(request, 0, "", out)) return;
   LaunchFields fields(arguments, *out.gpus, "GPT-NeoX ea7aefd8");
   if (!NeoxReader(fields, request, out).run()) return;
-  finish_document(fields.finish({"GPT-NeoX ea7aefd8", kNoEffect}), lines, out);
+  finish_launch(fields.finish({"GPT-NeoX ea7aefd8", kNoEffect}), lines, out);
 }
 
 }  // namespace shardscape

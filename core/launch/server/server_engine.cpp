@@ -1,8 +1,8 @@
 // Scheduler, cache and speculative decoding of a serving engine.
 #include <algorithm>
 
-#include "launch/server/served_model.h"
 #include "launch/server/server_fields.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {
@@ -134,7 +134,7 @@ void read_speculation(ServerFields& f) {
     f.serve("draft_tensor_parallel_size", *f.text("speculative_config.draft_tensor_parallel_size"),
             "speculative_config.draft_tensor_parallel_size");
   if (f.has(names.draft)) {
-    const std::string draft = *f.text(names.draft), preset = checkpoint_preset(draft);
+    const std::string draft = *f.text(names.draft), preset = preset_id_of_name(draft);
     if (preset.empty())
       f.unmapped(names.draft,
                  "no preset is this draft model; serve --draft-model FILE takes its config.json");

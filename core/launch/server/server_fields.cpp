@@ -191,11 +191,8 @@ void ServerFields::follow(const char* knob, const std::string& value, const std:
   note(LaunchUse::Derived, argument, given == arguments().end() ? value : given->second, knob, rule, source);
 }
 
-void ServerFields::take_model(const std::string& preset, const std::string& argument,
-                              const std::string& given) {
-  (void)text(argument);
-  (void)apply_preset(design(), preset);
-  note(LaunchUse::Taken, argument, given, "preset", "the sizes of the preset " + preset);
+void ServerFields::take_model(const NamedModel& model, const std::string& given) {
+  set_model(model.model, model.name, "model", given, model.origin);
 }
 
 LaunchDesign ServerFields::finish() {

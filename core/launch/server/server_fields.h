@@ -6,6 +6,7 @@
 
 #include "launch/launch_fields.h"
 #include "launch/launch_import.h"
+#include "launch/launch_parts.h"
 #include "launch/server/server_text.h"
 #include "serving/service/service_spec.h"
 
@@ -26,7 +27,7 @@ class ServerFields : public LaunchFields {
               const std::string& source) {
     follow(knob, std::to_string(value), argument, rule, source);
   }
-  void take_model(const std::string& preset, const std::string& argument, const std::string& given);
+  void take_model(const NamedModel& model, const std::string& given);
 
   // Sets a setting of the service from an argument. Refused values are not understood.
   void serve(const std::string& setting, const std::string& value, const std::string& argument);

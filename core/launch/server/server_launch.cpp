@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "launch/launch_parts.h"
 #include "launch/server/inferencex_text.h"
 #include "launch/server/served_model.h"
 #include "launch/server/server_fields.h"
+#include "launch/server/server_flags.h"
 #include "launch/server/server_layout.h"
 #include "launch/server/server_text.h"
+#include "model/preset_names.h"
 #include "serving/inference.h"
 
 namespace shardscape {
@@ -23,13 +26,22 @@ std::string model_of(const ServerText& server, const char* argument) {
   return it == server.arguments.end() || it->second == "true" ? "" : it->second;
 }
 
-// The model of a folder is that of the served name.
-std::string preset_of(const ServerText& server, const LaunchRequest& request) {
-  if (!request.model.empty()) return checkpoint_preset(request.model);
-  for (const char* argument : {"model", "served_model_name"})
-    if (const std::string preset = checkpoint_preset(model_of(server, argument)); !preset.empty())
-      return preset;
-  return {};
+// What names the model: a folder may say nothing, the served name something.
+const char* naming_argument(const ServerText& server) {
+  const bool served = !preset_of_name(model_of(server, "model")) &&
+                      preset_of_name(model_of(server, "served_model_name"));
+  return served ? "served_model_name" : "model";
+}
+
+std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const ServerText& server) {
+  LaunchRequest at = request;
+  at.where += ", line " + std::to_string(server.line);
+  auto found = find_model(at, model_of(server, naming_argument(server)), server_flag(server.engine, "model"));
+  if (auto* problem = std::get_if<Problem>(&found); problem && model_of(server, "model").empty()) {
+    problem->what = server.program + " names no model, or its variable is empty";
+    problem->accepted += ", or --variable NAME=VALUE";
+  }
+  return found;
 }
 
 // The server of the line, or else the first; servers without a model come last.
@@ -37,7 +49,8 @@ const ServerText* choose(const std::vector<ServerText>& servers, const LaunchReq
                          LaunchImport& out) {
   const ServerText* chosen = nullptr;
   for (const ServerText& server : servers)
-    if (request.line > 0 ? server.line == request.line : !chosen && !preset_of(server, request).empty())
+    if (request.line > 0 ? server.line == request.line
+                         : !chosen && std::holds_alternative<NamedModel>(find_model(request, server)))
       chosen = &server;
   if (!chosen && request.line > 0) {
     std::string lines;
@@ -58,15 +71,17 @@ const ServerText* choose(const std::vector<ServerText>& servers, const LaunchReq
   return chosen;
 }
 
-void read_model(ServerFields& f, const std::string& preset, const LaunchRequest& request) {
-  const std::string given = model_of(f.source(), "model"), served = model_of(f.source(), "served_model_name");
-  const bool by_name = request.model.empty() && checkpoint_preset(given).empty();
-  f.take_model(
-      preset, "model",
-      request.model.empty() ? (by_name ? given + " (" + served + ")" : given) : request.model + " (given)");
+void read_model(ServerFields& f, const NamedModel& model, const LaunchRequest& request) {
+  const std::string& preset = model.model.preset;
+  const char* const naming = naming_argument(f.source());
+  const std::string given = model_of(f.source(), "model");
+  f.take_model(model, !request.model.empty()           ? request.model + " (given)"
+                      : std::string(naming) == "model" ? given
+                                                       : given + " (" + model_of(f.source(), naming) + ")");
   const std::string named = !request.model.empty() && given.empty() ? request.model
-                            : by_name                               ? served
-                                                                    : given;
+                                                                    : model_of(f.source(), naming);
+  // The formats of a config.json are those of its checkpoint.
+  if (preset.empty() && !model.model.weight_formats.empty()) return (void)f.text("quantization");
   // What the command says of the weights, or else what the name of the checkpoint says.
   std::string precision = served_precision(named);
   const std::string quantization = f.text("quantization").value_or("");
@@ -154,23 +169,6 @@ void read_batch(ServerFields& f, const ServerLayout& layout) {
            prompts ? "short prompts share a pass" : "as few microbatches as fill the pipeline stages", "");
 }
 
-void refuse(LaunchImport& out, const LaunchRequest& request, const ServerText& server) {
-  const std::string model = model_of(server, "model");
-  const std::string where = request.where + ", line " + std::to_string(server.line);
-  constexpr char kAccepted[] = "--model with a preset (shardscape-cli presets lists them)";
-  if (!request.model.empty())
-    out.problems.emplace_back(ProblemCode::LaunchFormat, "--model",
-                              "no preset is the model \"" + request.model + "\"",
-                              "a preset (shardscape-cli presets lists them)");
-  else if (model.empty())
-    out.problems.emplace_back(ProblemCode::LaunchFormat, where,
-                              server.program + " names no model, or its variable is empty",
-                              std::string(kAccepted) + ", or --variable NAME=VALUE");
-  else
-    out.problems.emplace_back(ProblemCode::LaunchFormat, where, "no preset is the model \"" + model + "\"",
-                              kAccepted);
-}
-
 // The GPUs of one engine follow from its degrees; more of them are further engines.
 bool read_gpus(const LaunchRequest& request, const ServerLayout& layout, LaunchImport& out) {
   const int64_t ranks = layout.ranks(), given = request.gpus.value_or(ranks);
@@ -202,8 +200,8 @@ void read_server_launch(const LaunchRequest& request, LaunchImport& out) {
   const ServerText* server = choose(servers, request, out);
   if (!server) return;
   out.framework = kEngineIds[static_cast<size_t>(server->engine)];
-  const std::string preset = preset_of(*server, request);
-  if (preset.empty()) return refuse(out, request, *server);
+  auto model = find_model(request, *server);
+  if (auto* problem = std::get_if<Problem>(&model)) return out.problems.push_back(std::move(*problem));
   const ServerLayout layout = server_layout(server->engine, server->arguments);
   if (!layout.problem.empty()) {
     out.problems.emplace_back(ProblemCode::LaunchFormat,
@@ -213,7 +211,7 @@ void read_server_launch(const LaunchRequest& request, LaunchImport& out) {
   }
   if (!read_gpus(request, layout, out)) return;
   ServerFields fields(*server, layout.ranks());
-  read_model(fields, preset, request);
+  read_model(fields, std::get<NamedModel>(model), request);
   fields.follow("profile", out.framework, "profile", "the kernels of the engine", "");
   read_server_engine(fields);
   read_speculation(fields);

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "design/knobs/knobs.h"
 #include "launch/launch_gaps.h"
-#include "launch/launch_writer.h"
 #include "launch/server/server_flags.h"
 #include "serving/inference.h"
 
@@ -12,59 +12,44 @@ namespace {
 
 constexpr EngineKind kVllm = EngineKind::Vllm, kSglang = EngineKind::Sglang, kTrtllm = EngineKind::Trtllm;
 
-// What the engine's reader makes of a command that names the model alone.
-Design read_back(const std::string& model) {
+// The model that the engine's reader takes from the name of a checkpoint.
+ModelSpec read_model(const std::string& checkpoint) {
   LaunchRequest request;
-  request.text = "vllm serve " + model;
-  return import_launch(request).design;
+  request.text = "vllm serve " + checkpoint;
+  return import_launch(request).design.model;
 }
 
-// A name of the checkpoint that stands for the model of the design, and what it reads as.
-struct Checkpoint {
-  std::string name;  // empty: the model is no preset
-  Design read;
-  bool exact = false;  // otherwise the formats of the weights differ
-};
-Checkpoint checkpoint_of(const Design& design) {
+// A name of the checkpoint that stands for the model of the design, except perhaps for the formats of its
+// weights. Empty: the model is no preset.
+std::string checkpoint_of(const Design& design) {
   const std::string& preset = design.model.preset;
   if (preset.empty()) return {};
   for (const char* ending : {"", "-BF16", "-FP8", "-FP4", "-INT4"})
-    if (const Design read = read_back(preset + ending); read.model == design.model)
-      return {preset + ending, read, true};
-  Design read = read_back(preset);
-  ModelSpec other = read.model;
-  other.weight_formats = design.model.weight_formats;
-  if (other != design.model) return {};
-  return {preset, read, false};
+    if (read_model(preset + ending) == design.model) return preset + ending;
+  ModelSpec read = read_model(preset);
+  read.weight_formats = design.model.weight_formats;
+  return read == design.model ? preset : std::string();
 }
 
 class ServerWriter {
  public:
-  ServerWriter(EngineKind engine, const Design& design, Checkpoint checkpoint)
-      : engine_(engine),
-        checkpoint_(std::move(checkpoint)),
-        otherwise_(with_engine(checkpoint_.read, design)),
-        w_(design, otherwise_) {}
+  ServerWriter(EngineKind engine, const Design& design)
+      : engine_(engine), design_(design), checkpoint_(checkpoint_of(design)) {}
 
-  LaunchText write() {
-    if (!checkpoint_.name.empty() && !checkpoint_.exact)
-      w_.gap("weight_formats", "no published checkpoint of " + checkpoint_.name + " has these formats");
+  std::variant<LaunchText, Problem> write() {
+    gap("weight_formats", "no published checkpoint of " + checkpoint_ + " has these formats");
+    gap("profile", std::string(engine_name(engine_)) + " has kernels of its own");
     layout();
     types();
     sequences();
-    return {text(), "serve.sh", w_.finish(engine_name(engine_))};
+    return with_gaps(design_, {text(), "serve.sh", {}}, kEngineIds[static_cast<size_t>(engine_)], reasons_,
+                     checkpoint_.empty() ? std::optional(design_.model) : std::nullopt);
   }
 
  private:
-  // Values that the reader derives for this engine without an argument. A model that is no preset is that of
-  // the checkpoint's config.json.
-  Design with_engine(Design read, const Design& design) const {
-    read.workload.profile = kEngineIds[static_cast<size_t>(engine_)];
-    read.workload.mode = design.workload.mode;
-    if (checkpoint_.name.empty()) read.model = design.model;
-    return read;
-  }
-  const Design& d() const { return w_.design(); }
+  const Design& d() const { return design_; }
+  // Why the command does not say the knob.
+  void gap(const char* knob, const std::string& reason) { reasons_.emplace_back(knob, reason); }
   bool prompts() const { return d().workload.mode == Mode::Prefill; }
 
   // name: common (server_flags.h).
@@ -78,7 +63,6 @@ class ServerWriter {
 
   void layout() {
     const ParallelSpec& p = d().parallel;
-    for (const char* knob : {"tp", "pp", "dp", "cp", "dcp", "mode"}) w_.expressed(knob);
     switch (engine_) {
       case kVllm: vllm_layout(p); break;
       case kSglang: sglang_layout(p); break;
@@ -87,7 +71,7 @@ class ServerWriter {
     put_above_1("pp", p.pp);
     if (p.dcp > 1 && !prompts()) {
       if (engine_ == kTrtllm)
-        w_.gap("dcp", "trtllm-serve has no option for it");
+        gap("dcp", "trtllm-serve has no option for it");
       else
         put("dcp", p.dcp);
     }
@@ -97,22 +81,17 @@ class ServerWriter {
   // Whether the reader sets ep, etp and the dispatcher.
   bool spread() const { return experts() && (d().parallel.dp > 1 || d().parallel.ep > 1); }
   void gap_experts(const std::string& reason) {
-    w_.gap("ep", reason);
-    w_.gap("etp", reason);
+    gap("ep", reason);
+    gap("etp", reason);
   }
-  void express_experts() {
-    for (const char* knob : {"ep", "etp", "dispatcher"}) w_.expressed(knob);
-  }
-
   void vllm_layout(const ParallelSpec& p) {
     put("tp", p.tp);
     put_above_1("dp", p.dp);
     if (p.cp > 1 && prompts())
       put("cp", p.cp);
     else if (p.cp > 1)
-      w_.gap("cp", "vLLM splits the context of decode inside tensor-parallel groups (dcp)");
+      gap("cp", "vLLM splits the context of decode inside tensor-parallel groups (dcp)");
     if (!experts()) return;
-    express_experts();
     const int64_t ranks = p.tp * p.dp;
     const bool whole = p.ep == ranks && p.expert_tp() == 1;
     if (whole && ranks > 1)
@@ -121,13 +100,13 @@ class ServerWriter {
       gap_experts("vLLM has whole experts on all tp x dp ranks, or splits each over all of them");
     if (!spread()) return;
     if (!whole || ranks == 1)
-      w_.gap("dispatcher", "vLLM exchanges tokens only between ranks with whole experts");
+      gap("dispatcher", "vLLM exchanges tokens only between ranks with whole experts");
     else if (p.dispatcher == Dispatcher::Flex)
       put("all2all_backend", prompts() ? "deepep_high_throughput" : "deepep_low_latency");
     else if (p.dispatcher == Dispatcher::AllToAll)
       put("all2all_backend", "flashinfer_all2allv");
     else if (p.dispatcher != Dispatcher::AllGather)
-      w_.gap("dispatcher", "vLLM exchanges tokens by all-gather, all-to-all or DeepEP");
+      gap("dispatcher", "vLLM exchanges tokens by all-gather, all-to-all or DeepEP");
   }
 
   void sglang_layout(const ParallelSpec& p) {
@@ -138,13 +117,12 @@ class ServerWriter {
       all *= p.cp;
       put("cp", p.cp);
     } else if (p.cp > 1) {
-      w_.gap("cp", "SGLang splits the context of prompts, of models without experts");
+      gap("cp", "SGLang splits the context of prompts, of models without experts");
     }
     put("tp", all);
     put_above_1("dp", p.dp);
     if (shared_) put("dp_attention", "");
     if (!experts()) return;
-    express_experts();
     if (split != all) gap_experts("experts of SGLang share all ranks of an engine: ep x etp = tp");
     const bool exchanges = p.dispatcher != Dispatcher::AllGather;
     const bool possible = (p.dispatcher == Dispatcher::Flex || p.dispatcher == Dispatcher::AllToAll) &&
@@ -152,7 +130,7 @@ class ServerWriter {
     if (spread() && exchanges && possible)
       put("moe_a2a_backend", p.dispatcher == Dispatcher::Flex ? "deepep" : "flashinfer");
     else if (spread() && exchanges)
-      w_.gap("dispatcher", "SGLang exchanges tokens only between ranks with whole experts: ep = tp");
+      gap("dispatcher", "SGLang exchanges tokens only between ranks with whole experts: ep = tp");
     if (split == all) put_above_1("ep", p.ep);
   }
 
@@ -161,16 +139,15 @@ class ServerWriter {
     shared_ = experts() && p.dp > 1 && p.tp == 1 && split == p.dp;
     const int64_t all = shared_ ? p.dp : p.tp;
     if (p.dp > 1 && !shared_) {
-      w_.gap("dp",
-             "attention of TensorRT-LLM runs data-parallel over all ranks or not at all; start a server "
-             "for each replica");
-      w_.gap("batch", "each replica has its part");
+      gap("dp",
+          "attention of TensorRT-LLM runs data-parallel over all ranks or not at all; start a server "
+          "for each replica");
+      gap("batch", "each replica has its part");
     }
-    if (p.cp > 1) w_.gap("cp", "trtllm-serve has no option for it");
+    if (p.cp > 1) gap("cp", "trtllm-serve has no option for it");
     put("tp", all);
     if (shared_) put("dp_attention", "true");
     if (!experts()) return;
-    express_experts();
     if (split != all) {
       gap_experts("experts of TensorRT-LLM share all ranks of an engine: ep x etp = tp");
     } else {
@@ -180,24 +157,24 @@ class ServerWriter {
     if (!spread()) return;
     const bool of_engine = split == all && (p.ep > 1 || shared_);  // the ranks of one engine share experts
     if (!of_engine)
-      w_.gap("dispatcher", "the ranks of one engine do not share experts");
+      gap("dispatcher", "the ranks of one engine do not share experts");
     else if (p.dispatcher == Dispatcher::AllToAll)
       put("moe_config.backend", "WIDEEP");
     else if (p.dispatcher != Dispatcher::AllGather)
-      w_.gap("dispatcher", "TensorRT-LLM exchanges tokens by all-gather or all-to-all");
+      gap("dispatcher", "TensorRT-LLM exchanges tokens by all-gather or all-to-all");
   }
 
   void types() {
-    const std::string dtype = w_.take("dtype");
+    const std::string dtype = knob_text(d(), *find_knob("dtype"));
     if (dtype == "fp16" || dtype == "fp32")
       put("dtype", dtype == "fp16" ? "float16" : "float32");
     else if (dtype != "bf16")
-      w_.gap("dtype", "the engine computes in bf16, fp16 or fp32");
-    const std::string cache = w_.take("kv_cache_dtype");
+      gap("dtype", "the engine computes in bf16, fp16 or fp32");
+    const std::string cache = knob_text(d(), *find_knob("kv_cache_dtype"));
     if (cache == "fp8")
       put("kv_cache_dtype", engine_ == kSglang ? "fp8_e4m3" : "fp8");
     else if (cache != "bf16")
-      w_.gap("kv_cache_dtype", "the cache has the data type or fp8");
+      gap("kv_cache_dtype", "the cache has the data type or fp8");
   }
 
   void sequences() {
@@ -211,12 +188,9 @@ class ServerWriter {
         : engine_ == kSglang ? "max_running_requests"
                              : "max_batch_size",
         engine_ == kSglang && shared_ ? each * dp : each);
-    w_.expressed(prompts() ? "seq" : "context_length");
-    w_.expressed("batch");
-    w_.expressed("microbatch");
     const char* const reason = "the engine splits the sequences into as few microbatches as fill the stages";
-    if (served.workload.batch != s.batch) w_.gap("batch", reason);
-    if (served.workload.microbatch != s.microbatch) w_.gap("microbatch", reason);
+    if (served.workload.batch != s.batch) gap("batch", reason);
+    if (served.workload.microbatch != s.microbatch) gap("microbatch", reason);
     if (!prompts()) return;
     if (engine_ == kVllm) {
       put("max_num_batched_tokens", each * length);
@@ -236,9 +210,9 @@ class ServerWriter {
     return std::string("#!/bin/bash\n# ") + engine_name(engine_) + ": " + name + ", " +
            (prompts() ? "prefill" : "decode") + " on " + std::to_string(ranks) +
            (ranks == 1 ? " GPU" : " GPUs") + ".\n# Start: MODEL=FOLDER_OR_HUGGING_FACE_ID bash serve.sh\n" +
-           (checkpoint_.name.empty() ? "# The config.json of the checkpoint has the sizes of the design.\n"
-                                     : "# The preset's name stands for a checkpoint with its sizes.\n") +
-           "MODEL=${MODEL:-" + (checkpoint_.name.empty() ? "/path/to/checkpoint" : checkpoint_.name) + "}\n";
+           (checkpoint_.empty() ? "# The config.json of the checkpoint has the sizes of the design.\n"
+                                : "# The preset's name stands for a checkpoint with its sizes.\n") +
+           "MODEL=${MODEL:-" + (checkpoint_.empty() ? "/path/to/checkpoint" : checkpoint_) + "}\n";
   }
 
   std::string text() const {
@@ -262,27 +236,12 @@ class ServerWriter {
   }
 
   EngineKind engine_;
-  Checkpoint checkpoint_;
-  Design otherwise_;
-  LaunchWriter w_;
+  const Design& design_;
+  std::string checkpoint_;
+  GapReasons reasons_;
   bool shared_ = false;  // attention replicas share the ranks of one engine
   std::vector<std::pair<std::string, std::string>> arguments_;
 };
-
-// The launch of a known checkpoint with a gap also for every setting that its reader reads differently.
-std::variant<LaunchText, Problem> read_again(const Design& design, LaunchText made, EngineKind engine) {
-  const char* const id = engine == kVllm ? "vllm" : engine == kSglang ? "sglang" : "trtllm";
-  std::vector<std::pair<std::string, std::string>> reasons;
-  for (const LaunchGap& gap : made.gaps) reasons.emplace_back(gap.knob, gap.reason);
-  auto checked = with_gaps(design, made, {id, engine_name(engine), ""}, reasons);
-  auto* read = std::get_if<LaunchText>(&checked);
-  if (!read) return checked;
-  for (LaunchGap& gap : read->gaps)
-    if (std::none_of(made.gaps.begin(), made.gaps.end(),
-                     [&](const LaunchGap& known) { return known.knob == gap.knob; }))
-      made.gaps.push_back(std::move(gap));
-  return made;
-}
 
 std::variant<LaunchText, Problem> write(EngineKind engine, const Design& design) {
   const Mode mode = design.workload.mode;
@@ -294,8 +253,7 @@ std::variant<LaunchText, Problem> write(EngineKind engine, const Design& design)
     return Problem{ProblemCode::LaunchSetting, "mode",
                    "a command of trtllm-serve does not say that a server computes prompts only",
                    "mode decode"};
-  LaunchText made = ServerWriter(engine, design, checkpoint_of(design)).write();
-  return checkpoint_of(design).name.empty() ? made : read_again(design, std::move(made), engine);
+  return ServerWriter(engine, design).write();
 }
 
 }  // namespace

@@ -129,8 +129,8 @@ std::string training(const Design& d) {
          "steps = 10\ndataset = \"c4\"\n";
 }
 
-const std::vector<std::pair<std::string, std::string>>& reasons() {
-  static const std::vector<std::pair<std::string, std::string>> kReasons{
+const GapReasons& reasons() {
+  static const GapReasons kReasons{
       {"sequence_parallel", "torchtitan splits norms and residuals whenever tp is above 1"},
       {"sync", "torchtitan runs FSDP2, and DDP where all GPUs are replicas"},
       {"grad_dtype", "FSDP of torchtitan reduces gradients in float32"},
@@ -177,7 +177,7 @@ std::variant<LaunchText, Problem> write_torchtitan(const Design& d) {
     out.text += line("converters", fp8 ? "[\"quantize.linear.float8\"]" : "[\"quantize.linear.mx\"]");
   out.text += "\n[optimizer]\nname = \"AdamW\"\nimplementation = \"fused\"\n" + training(d) + parallelism(d) +
               recompute(d) + "\n[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n";
-  return with_gaps(d, std::move(out), {"torchtitan", "torchtitan", ""}, reasons());
+  return with_gaps(d, std::move(out), "torchtitan", reasons());
 }
 
 }  // namespace shardscape

@@ -5,6 +5,7 @@
 
 #include "launch/document/document_launch.h"
 #include "launch/torchtitan/torchtitan_models.h"
+#include "model/preset_names.h"
 
 namespace shardscape {
 namespace {
@@ -413,7 +414,7 @@ void SettingsReader::pipeline() {
       f_.ignore(one, "one stage");
     return;
   }
-  std::string plain = plain_model_name(schedule);
+  std::string plain = plain_name(schedule);
   const bool several = plain != "1f1b" && plain != "gpipe";
   static const std::map<std::string, const char*> kSchedules{
       {"1f1b", "1f1b"},          {"gpipe", "gpipe"},        {"interleaved1f1b", "1f1b"},

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 #include "launch/torchtitan/torchtitan_fields.h"
 #include "launch/torchtitan/torchtitan_log.h"
 
@@ -60,10 +61,10 @@ void read_torchtitan_launch(const LaunchRequest& request, LaunchImport& out) {
   const int64_t in_log = torchtitan_log_gpus(request.text);
   const bool in_log_known = in_log > 0;
   const int64_t in_file = in_log_known ? in_log : degrees.shard > 0 ? degrees.shard * degrees.inner() : 0;
-  if (!set_gpus(request, in_file, in_log_known ? "the device mesh in the log" : "the product of the degrees",
-                out))
+  if (!set_launch_gpus(request, in_file,
+                       in_log_known ? "the device mesh in the log" : "the product of the degrees", out))
     return;
-  finish_document(read_torchtitan_settings(read->arguments, request, out), read->lines, out);
+  finish_launch(read_torchtitan_settings(read->arguments, request, out), read->lines, out);
   out.measured = torchtitan_measured(request.text);
 }
 

@@ -105,12 +105,14 @@ std::vector<LaunchMeasurement> torchtitan_measured(std::string_view text) {
     if (raw.find("tps: ") == std::string_view::npos || raw.find("step: ") == std::string_view::npos) return;
     const std::string plain = without_colours(raw);
     out.clear();
-    for (const auto& [name, what, unit] : {std::tuple{"tps: ", "tokens per second and GPU", "tokens/s"},
-                                           {"memory: ", "reserved memory, largest so far", "GiB"},
-                                           {"tflops: ", "useful FLOP/s per GPU", "TFLOP/s"},
-                                           {"mfu: ", "model FLOPs utilization", "%"}})
+    using enum MeasuredQuantity;
+    for (const auto& [name, quantity, what, unit] :
+         {std::tuple{"tps: ", Tokens, "tokens per second and GPU", "tokens/s"},
+          {"memory: ", ReservedMemory, "reserved memory, largest so far", "GiB"},
+          {"tflops: ", UsefulFlops, "useful FLOP/s per GPU", "TFLOP/s"},
+          {"mfu: ", Mfu, "model FLOPs utilization", "%"}})
       if (const auto value = real_number(number_after(plain, name)))
-        out.push_back({what, *value, unit, line});
+        out.push_back({quantity, what, *value, unit, line});
   });
   return out;
 }

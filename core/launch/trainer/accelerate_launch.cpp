@@ -157,8 +157,8 @@ void read_accelerate_config(const LaunchRequest& request, LaunchImport& out) {
                               "Megatron-LM under accelerate is not read", "NO, MULTI_GPU, FSDP or DEEPSPEED");
   const auto model = find_model(request, "", "");
   if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-  if (!settle_gpus(request, processes(given),
-                   given.contains("num_processes") ? "num_processes" : "distributed_type", out) ||
+  if (!set_launch_gpus(request, processes(given),
+                       given.contains("num_processes") ? "num_processes" : "distributed_type", out) ||
       !out.problems.empty())
     return;
   const auto machines = given.contains("num_machines") ? positive_number(given.at("num_machines")) : 1;
@@ -169,7 +169,7 @@ void read_accelerate_config(const LaunchRequest& request, LaunchImport& out) {
     fields.assume("seq", std::to_string(named.seq), "sequence length",
                   "the YAML does not say it: the usual length of the model");
   AccelerateReader(fields, deepspeed).run(machines ? *out.gpus / *machines : 0);
-  answer(fields.finish({"accelerate 16cb6eb", kNoEffect}), document->lines, out);
+  finish_launch(fields.finish({"accelerate 16cb6eb", kNoEffect}), document->lines, out);
 }
 
 }  // namespace shardscape

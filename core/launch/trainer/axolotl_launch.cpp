@@ -185,13 +185,13 @@ void read_axolotl_yaml(const LaunchRequest& request, LaunchImport& out) {
   if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
   const auto stated = stated_degrees(given, {"tensor_parallel_size", "context_parallel_size",
                                              "dp_replicate_size", "dp_shard_size", "expert_parallel_size"});
-  if (!settle_gpus(request, stated, "product of the degrees", out) || !out.problems.empty()) return;
+  if (!set_launch_gpus(request, stated, "product of the degrees", out) || !out.problems.empty()) return;
   LaunchFields fields(given, *out.gpus, "axolotl");
   take_model(fields, request, std::get<NamedModel>(model), named, "base_model");
   AxolotlReader(fields).run();
   std::vector<std::string> names = trainer_no_effect("");
   names.insert(names.end(), std::begin(kNoEffect), std::end(kNoEffect));
-  answer(fields.finish({"axolotl 067b021", patterns(names)}), document->lines, out);
+  finish_launch(fields.finish({"axolotl 067b021", patterns(names)}), document->lines, out);
   mark_assumed(assumed, out);
 }
 

@@ -158,7 +158,7 @@ void read_llama_factory_yaml(const LaunchRequest& request, LaunchImport& out) {
   const auto processes = document->arguments.find("num_processes");
   const auto stated = processes == document->arguments.end() ? std::nullopt
                                                              : positive_number(processes->second);
-  if (!settle_gpus(request, stated, "num_processes", out) || !out.problems.empty()) return;
+  if (!set_launch_gpus(request, stated, "num_processes", out) || !out.problems.empty()) return;
   LaunchFields fields(document->arguments, *out.gpus, "LLaMA-Factory");
   take_model(fields, request, std::get<NamedModel>(model), named, "model_name_or_path");
   LlamaFactoryReader(fields).run();
@@ -168,7 +168,7 @@ void read_llama_factory_yaml(const LaunchRequest& request, LaunchImport& out) {
                                "tpu_*", "compute_environment", "use_cpu", "downcast_bf16", "mixed_precision",
                                "distributed_type", "num_processes", "enable_cpu_affinity", "fsdp_config.*"})
     names.emplace_back(launcher);
-  answer(fields.finish({"LLaMA-Factory ff6d4d1", patterns(names)}), document->lines, out);
+  finish_launch(fields.finish({"LLaMA-Factory ff6d4d1", patterns(names)}), document->lines, out);
   mark_assumed(assumed, out);
 }
 

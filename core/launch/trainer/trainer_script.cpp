@@ -130,14 +130,15 @@ struct ScriptReader {
     const std::string named = at == document.arguments.end() ? "" : at->second;
     const auto model = find_model(inner, named, "--model_name_or_path");
     if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-    if (!settle_gpus(request, launched(text, visible_devices()), "the launcher's processes", out) ||
+    if (!set_launch_gpus(request, launched(text, visible_devices()), "the launcher's processes", out) ||
         !out.problems.empty())
       return;
     LaunchFields fields(document.arguments, *out.gpus, "transformers");
     const auto& found = std::get<NamedModel>(model);
     take_model(fields, request, found, named, "model_name_or_path");
     settings(fields, found);
-    answer(fields.finish({"transformers 00349ae", patterns(trainer_no_effect(""))}), document.lines, out);
+    finish_launch(fields.finish({"transformers 00349ae", patterns(trainer_no_effect(""))}), document.lines,
+                  out);
     mark_assumed(assumed, out);
     for (LaunchField& field : out.fields)
       if (text.arguments.contains("--" + field.name)) field.name = "--" + field.name;

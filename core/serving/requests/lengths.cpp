@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/compressed_file.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "serving/requests/bench_file.h"
-#include "serving/requests/gzip_text.h"
 #include "serving/requests/random.h"
 #include "serving/requests/text_lines.h"
 

@@ -9,7 +9,8 @@
 
 namespace shardscape {
 
-// The format follows from the first character of the text. A file may be compressed with gzip (gzip_text.h).
+// The format follows from the first character of the text. A file may be compressed with gzip
+// (base/compressed_file.h).
 //
 // CSV with a header. Columns, in any order: arrival_s, input_tokens, output_tokens, and if wanted
 //   session       a name

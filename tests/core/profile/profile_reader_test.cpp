@@ -214,7 +214,7 @@ class ProfileReaderTest : public QObject {
     std::ifstream file(files.zip(small_trace().text()), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     const std::string cut = failure(files.write(bytes.substr(0, bytes.size() / 2)));
-    QVERIFY2(cut.find("the compressed data ends too early") != std::string::npos, cut.c_str());
+    QVERIFY2(cut.find("the gzip data ends too early") != std::string::npos, cut.c_str());
     std::string changed = bytes;
     changed[bytes.size() / 2] ^= 0x55;
     QVERIFY(!failure(files.write(changed)).empty());

@@ -14,34 +14,6 @@ using test::read_launch;
 class TrainerLaunchTest : public QObject {
   Q_OBJECT
  private slots:
-  void names_of_models_data() {
-    QTest::addColumn<QString>("preset");
-    const auto row = [](const char* name, const char* preset) { QTest::newRow(name) << QString(preset); };
-    row("meta-llama/Meta-Llama-3-8B-Instruct", "llama3-8b");
-    row("meta-llama/Llama-3.1-8B", "llama3-8b");
-    row("NousResearch/Meta-Llama-3.1-8B", "llama3-8b");
-    row("meta-llama/Llama-2-7b-hf", "llama2-7b");
-    row("/data/llama-2-7b-hf/", "llama2-7b");
-    row("Qwen/Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b");
-    row("Qwen/Qwen2.5-0.5B", "qwen2.5-0.5b");
-    row("mistralai/Mixtral-8x7B-v0.1", "mixtral-8x7b");
-    row("deepseek-ai/DeepSeek-R1", "deepseek-v3");
-    row("deepseek-ai/DeepSeek-V2-Lite", "deepseek-v2-lite");
-    row("axolotl-ai-co/gpt-oss-120b-dequantized", "gpt-oss-120b");
-    row("llama3-8b", "llama3-8b");
-    row("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3");
-    row("mistralai/Mistral-7B-Instruct-v0.2", "");
-    row("bigscience/bloom", "bloom-176b");
-    row("Qwen/Qwen-9000B", "");
-    row("", "");
-    row("-instruct", "");
-  }
-  void names_of_models() {
-    QFETCH(QString, preset);
-    const Preset* const found = preset_of_name(QTest::currentDataTag());
-    QCOMPARE(found ? QString::fromStdString(found->id) : QString(), preset);
-  }
-
   void llama_factory() {
     const std::string text = R"(model_name_or_path: Qwen/Qwen3-4B
 stage: sft

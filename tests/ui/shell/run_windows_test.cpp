@@ -1,0 +1,69 @@
+// Traces and profiles that a person drops get a window of their own; the design stays.
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "offscreen.h"
+#include "profile/run_file.h"
+#include "support/profile_trace.h"
+#include "support/trace_bundle.h"
+#include "ui/shell/main_window.h"
+#include "ui/views/profile/profile_window.h"
+#include "ui/views/trace/trace_loader.h"
+#include "ui/views/trace/trace_window.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class RunWindowsTest : public WindowTest {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() { openWindow(); }
+  void cleanup() { closeWindow(); }
+
+  void a_dropped_bundle_has_a_window() {
+    QTemporaryDir folder;
+    test::good_bundle().save(folder.path().toStdString());
+    const Design before = session_->design();
+    dropFile(folder.path());
+    auto* trace = window_->findChild<TraceWindow*>();
+    QVERIFY(trace);
+    QTRY_VERIFY(trace->loader()->overview());
+    QCOMPARE(trace->loader()->ranks().size(), 4);
+    QVERIFY(session_->design() == before);
+  }
+
+  void a_dropped_profile_has_a_window() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("rank0.json");
+    test::ProfileTrace().launch(1, 0).kernel("gemm", 5, 10, 1).write(path.toStdString());
+    dropFile(path);
+    auto* profile = window_->findChild<ProfileWindow*>();
+    QVERIFY(profile);
+    QTRY_COMPARE(profile->ranks().size(), size_t{1});
+    QTRY_VERIFY(profile->comparison());
+  }
+
+  void other_files_are_neither_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::newRow("design") << QByteArray(R"({"format": "shardscape", "model": {}})");
+    QTest::newRow("config.json") << QByteArray(R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 8})");
+    QTest::newRow("empty") << QByteArray();
+    QTest::newRow("list") << QByteArray("[1, 2]");
+  }
+  void other_files_are_neither() {
+    QFETCH(QByteArray, text);
+    QTemporaryDir folder;
+    QFile file(folder.filePath("a.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    QVERIFY(kind_of_run_file(file.fileName().toStdString()) == RunFile::None);
+  }
+};
+
+QTEST_MAIN(RunWindowsTest)
+#include "run_windows_test.moc"

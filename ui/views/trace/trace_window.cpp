@@ -1,0 +1,345 @@
+#include "ui/views/trace/trace_window.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QPushButton>
+#include <QShortcut>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <algorithm>
+
+#include "ui/plot/chart_table.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/screen_room.h"
+#include "ui/toolkit/search_field.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/trace/neighbour_canvas.h"
+#include "ui/views/trace/rank_timeline_canvas.h"
+#include "ui/views/trace/trace_loader.h"
+#include "ui/views/trace/trace_models.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr QSize kFirstSize(1120, 720);
+constexpr int kMargin = 12, kSpacing = 8, kHeadingSize = 15;
+constexpr int kMostListedRanks = 4096;  // in the choice of ranks
+
+QLabel* caption(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setProperty("role", "caption");
+  return label;
+}
+
+ChartTable* table(const QString& name, const QString& accessible, TableModel* model, QWidget* parent) {
+  auto* out = new ChartTable(parent);
+  out->setObjectName(name);
+  out->setAccessibleName(accessible);
+  out->setTable(model);
+  return out;
+}
+
+}  // namespace
+
+TraceWindow::TraceWindow(UnitSystem units, QWidget* parent)
+    : QWidget(parent, Qt::Window), units_(units), loader_(new TraceLoader(this)) {
+  setObjectName(QStringLiteral("trace_window"));
+  setWindowTitle(tr("Trace"));
+  setAttribute(Qt::WA_StyledBackground);
+  setAttribute(Qt::WA_DeleteOnClose);
+  setMinimumSize(620, 400);
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  rows->setSpacing(kSpacing);
+  rows->addWidget(makeTop());
+  message_ = new QLabel(this);
+  message_->setObjectName(QStringLiteral("trace_message"));
+  message_->setWordWrap(true);
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  message_->setVisible(false);
+  rows->addWidget(message_);
+  stack_ = new QStackedWidget(this);
+  for (QWidget* page : {makeOverview(), makeNodes(), makeTimeline(), makeFindings()}) stack_->addWidget(page);
+  rows->addWidget(stack_, 1);
+  resizeOnScreen(this, kFirstSize);
+  wire();
+}
+
+QWidget* TraceWindow::makeTop() {
+  auto* top = new QWidget(this);
+  name_ = new ElidedLabel(top, Theme::instance().uiFont(kHeadingSize, QFont::DemiBold));
+  facts_ = new ElidedLabel(top, Theme::instance().uiFont(), QPalette::PlaceholderText);
+  facts_->setObjectName(QStringLiteral("trace_facts"));
+  pages_ = new SegmentedControl(tr("Page"), {tr("Overview"), tr("Nodes"), tr("Timeline"), tr("Check")}, top);
+  pages_->setObjectName(QStringLiteral("trace_pages"));
+  rank_ = new QComboBox(top);
+  rank_->setObjectName(QStringLiteral("trace_rank"));
+  rank_->setAccessibleName(tr("Rank"));
+  rank_->setToolTip(tr("The rank whose nodes and timeline are shown"));
+  search_ = new SearchField({tr("Search nodes by name, or by number"), tr("Search nodes"), tr("Search")},
+                            top);
+  search_->setObjectName(QStringLiteral("trace_search"));
+  search_->setAccessibleName(tr("Search nodes"));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(kSpacing);
+  line->addWidget(pages_);
+  line->addStretch(1);
+  line->addWidget(new QLabel(tr("Rank"), top));
+  line->addWidget(rank_);
+  line->addWidget(search_, 2);
+  auto* rows = new QVBoxLayout(top);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(4);
+  rows->addWidget(name_);
+  rows->addWidget(facts_);
+  rows->addLayout(line);
+  return top;
+}
+
+QWidget* TraceWindow::makeOverview() {
+  auto* page = new QSplitter(Qt::Vertical, this);
+  page->setChildrenCollapsible(false);
+  const auto part = [&](const QString& heading, ChartTable* of) {
+    auto* box = new QWidget(page);
+    auto* rows = new QVBoxLayout(box);
+    rows->setContentsMargins(0, 0, 0, 4);
+    rows->setSpacing(2);
+    rows->addWidget(caption(heading, box));
+    of->setParent(box);
+    rows->addWidget(of, 1);
+    page->addWidget(box);
+  };
+  kinds_ = new TraceKindModel(this);
+  comm_ = new TraceCommModel(this);
+  classes_ = new TraceClassModel(this);
+  kind_table_ = table(QStringLiteral("trace_kinds"), tr("Nodes by kind"), kinds_, page);
+  comm_table_ = table(QStringLiteral("trace_comm"), tr("Communication"), comm_, page);
+  class_table_ = table(QStringLiteral("trace_classes"), tr("Ranks with equal traces"), classes_, page);
+  part(tr("Nodes by kind, of all ranks"), kind_table_);
+  part(tr("Communication of all ranks, most bytes first"), comm_table_);
+  part(tr("Ranks with equal traces"), class_table_);
+  page->setStretchFactor(1, 2);
+  return page;
+}
+
+QWidget* TraceWindow::makeNodes() {
+  auto* page = new QSplitter(Qt::Vertical, this);
+  page->setChildrenCollapsible(false);
+  nodes_ = new TraceNodeModel(this);
+  attributes_ = new NodeAttributeModel(this);
+  node_table_ = table(QStringLiteral("trace_nodes"), tr("Nodes that the search found"), nodes_, page);
+  auto* lower = new QSplitter(Qt::Horizontal, page);
+  lower->setChildrenCollapsible(false);
+  neighbours_ = new NeighbourCanvas(lower);
+  attribute_table_ = table(QStringLiteral("trace_attributes"), tr("Attributes of the node"), attributes_,
+                           lower);
+  lower->addWidget(neighbours_);
+  lower->addWidget(attribute_table_);
+  lower->setStretchFactor(0, 3);
+  lower->setStretchFactor(1, 1);
+  page->addWidget(node_table_);
+  page->addWidget(lower);
+  page->setStretchFactor(0, 2);
+  page->setStretchFactor(1, 3);
+  return page;
+}
+
+QWidget* TraceWindow::makeTimeline() {
+  auto* page = new QWidget(this);
+  timeline_ = new RankTimelineCanvas(page);
+  timeline_text_ = caption({}, page);
+  timeline_text_->setObjectName(QStringLiteral("trace_timeline_text"));
+  timeline_text_->setWordWrap(true);
+  machine_ = new QPushButton(tr("Choose a machine…"), page);
+  machine_->setObjectName(QStringLiteral("trace_machine"));
+  machine_->setToolTip(tr("The network.yml and the system.json of a machine, in the format of ASTRA-sim"));
+  auto* line = new QHBoxLayout;
+  line->addWidget(timeline_text_, 1);
+  line->addWidget(machine_);
+  auto* rows = new QVBoxLayout(page);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->addLayout(line);
+  rows->addWidget(timeline_, 1);
+  return page;
+}
+
+QWidget* TraceWindow::makeFindings() {
+  findings_ = new TraceFindingModel(this);
+  finding_table_ = table(QStringLiteral("trace_findings"), tr("Findings of the checker"), findings_, this);
+  finding_table_->setToolTip(tr("A click shows the node"));
+  return finding_table_;
+}
+
+void TraceWindow::wire() {
+  connect(loader_, &TraceLoader::opened, this, &TraceWindow::fill);
+  connect(loader_, &TraceLoader::failed, this, &TraceWindow::show);
+  connect(loader_, &TraceLoader::progressed, this, [this](double part) {
+    const QString text = tr("Reading: %1 %").arg(static_cast<int>(100 * part));
+    loader_->overview() ? timeline_->setMessage(text) : facts_->setText(text);
+  });
+  connect(loader_, &TraceLoader::found, this, [this](const FoundNodes& nodes) {
+    found_ = nodes.nodes;
+    nodes_->setNodes(found_);
+    node_table_->fitColumns();
+    search_->setMatches(static_cast<int>(std::min<int64_t>(nodes.count, INT_MAX)));
+  });
+  connect(loader_, &TraceLoader::lookedAround, this, [this](const Neighbourhood& nodes) {
+    show({});
+    neighbours_->setNodes(nodes);
+    attributes_->setAttributes(nodes.attributes);
+    attribute_table_->fitColumns();
+  });
+  connect(loader_, &TraceLoader::simulated, this, &TraceWindow::showTimeline);
+  connect(pages_, &SegmentedControl::chosen, this, [this](int page) { showPage(static_cast<Page>(page)); });
+  connect(rank_, &QComboBox::currentIndexChanged, this, &TraceWindow::followRank);
+  connect(search_, &SearchField::searched, this, &TraceWindow::find);
+  connect(search_, &SearchField::entered, this, [this](int match) {
+    if (match >= static_cast<int>(found_.size())) return;
+    node_table_->showRow(match);
+    showNode(rank(), found_[static_cast<size_t>(match)].id);
+  });
+  connect(node_table_, &ChartTable::rowSelected, this,
+          [this](int row) { loader_->lookAround(rank(), found_[static_cast<size_t>(row)].id); });
+  connect(neighbours_, &NeighbourCanvas::centreRequested, this,
+          [this](quint64 node) { loader_->lookAround(rank(), node); });
+  connect(timeline_, &RankTimelineCanvas::nodeActivated, this,
+          [this](quint64 node) { showNode(rank(), node); });
+  connect(finding_table_, &ChartTable::rowSelected, this, [this](int row) {
+    const Finding& finding = loader_->overview()->check->findings[static_cast<size_t>(row)];
+    if (finding.rank >= 0 && finding.node >= 0) showNode(finding.rank, static_cast<quint64>(finding.node));
+  });
+  connect(machine_, &QPushButton::clicked, this, &TraceWindow::chooseMachine);
+  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, search_, [this] {
+    showPage(Nodes);
+    search_->activate();
+  });
+  connect(new QShortcut(QKeySequence::Close, this), &QShortcut::activated, this, &QWidget::close);
+}
+
+void TraceWindow::open(const QString& path) {
+  const QString name = QFileInfo(path).fileName();
+  setWindowTitle(tr("%1 – trace").arg(name));
+  name_->setText(name);
+  facts_->setText(tr("Reading…"));
+  show(QString());
+  loader_->open(path);
+}
+
+TraceWindow::Page TraceWindow::page() const { return static_cast<Page>(pages_->current()); }
+
+void TraceWindow::showPage(Page page) {
+  pages_->setCurrent(page);
+  stack_->setCurrentIndex(page);
+  if (page == Nodes && found_.empty() && loader_->overview()) find();
+  if (page == Timeline) simulate();
+}
+
+void TraceWindow::showNode(qint64 rank, quint64 node) {
+  if (const int at = rank_->findData(rank); at >= 0) rank_->setCurrentIndex(at);
+  showPage(Nodes);
+  loader_->lookAround(rank, node);
+}
+
+qint64 TraceWindow::rank() const { return rank_->currentData().toLongLong(); }
+
+void TraceWindow::show(const QString& message) {
+  message_->setText(message);
+  message_->setVisible(!message.isEmpty());
+  if (!loader_->overview() && !message.isEmpty()) facts_->setText(QString());
+}
+
+void TraceWindow::fill() {
+  const TraceOverview& of = *loader_->overview();
+  const KindTotals totals = of.totals();
+  const TraceHeader& header = of.summary.classes.front().summary.header;
+  QStringList facts{counted_text(of.summary.ranks, tr("rank"), tr("ranks")),
+                    counted_text(totals.nodes, tr("node"), tr("nodes"))};
+  if (totals.flops > 0) facts << flops_text(totals.flops);
+  facts << bytes_text(of.summary.file_bytes, units_) + tr(" of files") << text_of(header.form);
+  if (!header.simulated) facts << tr("no simulator reads this form");
+  facts_->setText(facts.join(QStringLiteral(" · ")));
+  kinds_->setKinds(of.summary.kinds, units_);
+  comm_->setComm(comm_rows(of), units_);
+  classes_->setClasses(of.summary.classes);
+  for (ChartTable* one : {kind_table_, comm_table_, class_table_}) one->fitColumns();
+  findings_->setFindings(of.check ? of.check->findings : std::vector<Finding>());
+  finding_table_->fitColumns();
+  const qint64 count = of.check ? finding_count(of.check->findings, true) +
+                                      finding_count(of.check->findings, false)
+                                : 0;
+  pages_->setLabel(Findings, count > 0 ? tr("Check (%L1)").arg(count) : tr("Check"));
+  pages_->button(Findings)->setEnabled(of.check.has_value());
+  pages_->button(Findings)->setToolTip(of.check ? tr("What simulators would not accept")
+                                                : tr("A folder with network.yml and system.json is checked"));
+  const QSignalBlocker quiet(rank_);
+  rank_->clear();
+  const QList<qint64> ranks = loader_->ranks();
+  for (int i = 0; i < std::min<qsizetype>(ranks.size(), kMostListedRanks); ++i)
+    rank_->addItem(grouped_text(ranks[i]), ranks[i]);
+  rank_->setCurrentIndex(std::max(0, rank_->findData(loader_->firstRank())));
+  if (page() != Overview) showPage(page());
+}
+
+// A number is a node; any other text is part of a name.
+void TraceWindow::find() {
+  const QString text = search_->text().trimmed();
+  bool number = false;
+  const quint64 node = text.toULongLong(&number);
+  if (!text.isEmpty() && page() != Nodes) showPage(Nodes);
+  if (number) return loader_->lookAround(rank(), node);
+  loader_->find(rank(), text);
+}
+
+void TraceWindow::followRank() {
+  neighbours_->clearNodes();
+  attributes_->setAttributes({});
+  if (page() == Timeline) simulate();
+  if (page() == Nodes) find();
+}
+
+void TraceWindow::simulate() {
+  if (!loader_->overview()) return;
+  if (!loader_->hasMachine()) {
+    timeline_->setTimeline(nullptr);
+    timeline_->setMessage(tr("The folder has no network.yml and system.json, which describe a machine."));
+    return timeline_text_->setText(QString());
+  }
+  if (simulated_rank_ == rank()) return;
+  simulated_rank_ = rank();
+  timeline_->setTimeline(nullptr);
+  timeline_->setMessage(tr("Simulating…"));
+  loader_->simulate(rank());
+}
+
+void TraceWindow::showTimeline(std::shared_ptr<const RankTimeline> timeline) {
+  constexpr double kCycle = 1e-9;  // seconds
+  const SimulationReport& of = timeline->simulation;
+  QString text = tr("The step takes %1 (%2 cycles of ASTRA-sim)")
+                     .arg(seconds_text(kCycle * static_cast<double>(of.cycles())), grouped_text(of.cycles()));
+  if (!of.finished) text = tr("The simulation stops: a rank waits for a node that never runs.");
+  if (const auto error = std::find_if(of.findings.begin(), of.findings.end(),
+                                      [](const Finding& one) { return one.error; });
+      error != of.findings.end())
+    text += QStringLiteral(" ") + text_of(error->message);
+  timeline_text_->setText(text);
+  timeline_->setTimeline(std::move(timeline));
+}
+
+void TraceWindow::chooseMachine() {
+  const QString network = QFileDialog::getOpenFileName(this, tr("Network of the machine"), loader_->path(),
+                                                       tr("Network (*.yml *.yaml);;All files (*)"));
+  if (network.isEmpty()) return;
+  const QString system = QFileDialog::getOpenFileName(this, tr("System of the machine"), network,
+                                                      tr("System (*.json);;All files (*)"));
+  if (system.isEmpty()) return;
+  loader_->setMachine(network, system);
+  simulated_rank_ = -1;
+  simulate();
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,94 @@
+// Execution traces of any program in a window of their own. Pages: what the traces hold, nodes and their
+// neighbours, a timeline of one rank, and the checker's findings.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "base/units.h"
+#include "trace/rank_timeline.h"
+#include "trace/trace_query.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class ElidedLabel;
+class NeighbourCanvas;
+class NodeAttributeModel;
+class RankTimelineCanvas;
+class SearchField;
+class SegmentedControl;
+class TraceClassModel;
+class TraceCommModel;
+class TraceFindingModel;
+class TraceKindModel;
+class TraceLoader;
+class TraceNodeModel;
+
+class TraceWindow : public QWidget {
+  Q_OBJECT
+ public:
+  enum Page { Overview, Nodes, Timeline, Findings };
+
+  TraceWindow(UnitSystem units, QWidget* parent);
+  void open(const QString& path);  // a trace file, or a folder of traces
+  void showPage(Page page);
+  Page page() const;
+  void showNode(qint64 rank, quint64 node);  // on the page of nodes
+  qint64 rank() const;
+  TraceLoader* loader() const { return loader_; }
+  ChartTable* kindTable() const { return kind_table_; }
+  ChartTable* commTable() const { return comm_table_; }
+  ChartTable* classTable() const { return class_table_; }
+  ChartTable* nodeTable() const { return node_table_; }
+  ChartTable* findingTable() const { return finding_table_; }
+  ChartTable* attributeTable() const { return attribute_table_; }
+  NeighbourCanvas* neighbours() const { return neighbours_; }
+  RankTimelineCanvas* timeline() const { return timeline_; }
+  SearchField* search() const { return search_; }
+  QLabel* message() const { return message_; }
+  ElidedLabel* facts() const { return facts_; }
+
+ private:
+  QWidget* makeTop();
+  QWidget* makeOverview();
+  QWidget* makeNodes();
+  QWidget* makeTimeline();
+  QWidget* makeFindings();
+  void wire();
+  void show(const QString& message);  // empty: hides it
+  void fill();
+  void find();
+  void followRank();
+  void simulate();
+  void showTimeline(std::shared_ptr<const RankTimeline> timeline);
+  void chooseMachine();
+  UnitSystem units_;
+  TraceLoader* loader_;
+  ElidedLabel *name_, *facts_;
+  QComboBox* rank_;
+  SearchField* search_;
+  SegmentedControl* pages_;
+  QStackedWidget* stack_;
+  QLabel* message_;
+  TraceKindModel* kinds_;
+  TraceCommModel* comm_;
+  TraceClassModel* classes_;
+  TraceNodeModel* nodes_;
+  TraceFindingModel* findings_;
+  NodeAttributeModel* attributes_;
+  ChartTable *kind_table_, *comm_table_, *class_table_, *node_table_, *finding_table_, *attribute_table_;
+  NeighbourCanvas* neighbours_;
+  RankTimelineCanvas* timeline_;
+  QLabel* timeline_text_;
+  QPushButton* machine_;
+  std::vector<FoundNode> found_;
+  qint64 simulated_rank_ = -1;
+};
+
+}  // namespace shardscape::ui
