@@ -8,6 +8,7 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "profile/rank_profile.h"
 #include "validation/profile_audit.h"
 
 namespace shardscape {

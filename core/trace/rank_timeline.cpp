@@ -28,7 +28,8 @@ std::string track_name(int track) {
 
 Result<RankTimeline> simulate_rank(const BundlePaths& paths, int64_t rank, const std::filesystem::path& trace,
                                    const std::function<void(double)>& progress, std::stop_token stop) {
-  RankTimeline out{.rank = rank};
+  RankTimeline out;
+  out.rank = rank;
   auto simulated = simulate_bundle(paths, progress, std::move(stop), [&](const SimulatedSpan& span) {
     if (span.rank == rank) out.spans.push_back({span, 0, {}});
   });

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_fields.h"
 
 namespace shardscape {

@@ -177,7 +177,7 @@ QWidget* TraceWindow::makeFindings() {
 
 void TraceWindow::wire() {
   connect(loader_, &TraceLoader::opened, this, &TraceWindow::fill);
-  connect(loader_, &TraceLoader::failed, this, &TraceWindow::show);
+  connect(loader_, &TraceLoader::failed, this, &TraceWindow::say);
   connect(loader_, &TraceLoader::progressed, this, [this](double part) {
     const QString text = tr("Reading: %1 %").arg(static_cast<int>(100 * part));
     loader_->overview() ? timeline_->setMessage(text) : facts_->setText(text);
@@ -189,7 +189,7 @@ void TraceWindow::wire() {
     search_->setMatches(static_cast<int>(std::min<int64_t>(nodes.count, INT_MAX)));
   });
   connect(loader_, &TraceLoader::lookedAround, this, [this](const Neighbourhood& nodes) {
-    show({});
+    say({});
     neighbours_->setNodes(nodes);
     attributes_->setAttributes(nodes.attributes);
     attribute_table_->fitColumns();
@@ -226,7 +226,7 @@ void TraceWindow::open(const QString& path) {
   setWindowTitle(tr("%1 – trace").arg(name));
   name_->setText(name);
   facts_->setText(tr("Reading…"));
-  show(QString());
+  say(QString());
   loader_->open(path);
 }
 
@@ -247,7 +247,7 @@ void TraceWindow::showNode(qint64 rank, quint64 node) {
 
 qint64 TraceWindow::rank() const { return rank_->currentData().toLongLong(); }
 
-void TraceWindow::show(const QString& message) {
+void TraceWindow::say(const QString& message) {
   message_->setText(message);
   message_->setVisible(!message.isEmpty());
   if (!loader_->overview() && !message.isEmpty()) facts_->setText(QString());

@@ -61,7 +61,7 @@ class TraceWindow : public QWidget {
   QWidget* makeTimeline();
   QWidget* makeFindings();
   void wire();
-  void show(const QString& message);  // empty: hides it
+  void say(const QString& message);  // empty: hides it
   void fill();
   void find();
   void followRank();
