@@ -18,6 +18,7 @@
 
 #include "memory/memory_timeline.h"
 #include "ui/session/session.h"
+#include "ui/shell/bundle_shape.h"
 #include "ui/shell/bundle_steps.h"
 #include "ui/shell/export_target.h"
 #include "ui/shell/problems_model.h"
@@ -55,6 +56,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       durations_(new QCheckBox(tr("Include estimated compute times (for replay in simulators)"), this)),
       flat_network_(
           new QCheckBox(tr("Flat network (one dimension, for the congestion-aware backend)"), this)),
+      shape_(new BundleShape(this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
       what_(new QLabel(
           tr("Execution traces (MLCommons Chakra), one per GPU, for ASTRA-sim and other simulators. "
@@ -85,6 +87,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   connect(name_, &QLineEdit::textChanged, this, &ExportDialog::refresh);
   connect(tensors_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(durations_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(shape_, &BundleShape::changed, this, &ExportDialog::refresh);
   connect(replace_, &QCheckBox::toggled, this, &ExportDialog::refresh);
   connect(browse_, &QPushButton::clicked, this, &ExportDialog::browse);
   connect(start_, &QPushButton::clicked, this, &ExportDialog::start);
@@ -148,6 +151,7 @@ void ExportDialog::build() {
   form->addRow(QString(), tensors_);
   form->addRow(QString(), durations_);
   form->addRow(QString(), flat_network_);
+  shape_->addRows(form);
   form->addRow(QString(), replace_);
   form->addRow(tr("Size"), size_);
   auto* buttons = new QHBoxLayout;
@@ -203,6 +207,7 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
          "engine, with the seconds of kernels and of the host, for ASTRA-sim and other simulators.")
           .arg(text(grouped(range.first)), text(grouped(range.last)), text(grouped(range.replica))));
   durations_->hide();  // always
+  shape_->setShown(false);
   suggestFolder();
   window_job_.start([this, run = run_, range, plans = session_->plans()](const NewestJob::Post& post,
                                                                          std::stop_token stop) {
@@ -233,9 +238,15 @@ ExportDialog::Content ExportDialog::content() const {
             window_ ? window_->reference().report().ranks : 0, window_bytes_[tensors_->isChecked()]};
   const std::shared_ptr<const Report> report = session_->report();
   const bool ready = session_->current() && report, computing = session_->computing();
-  return {ready, computing,
-          ready || computing ? QString() : tr("Fix the design first. %1").arg(firstProblem(*session_)),
-          ready ? report->ranks : 0, ready ? estimate_bundle_bytes(*report, options()) : 0};
+  Content out{ready, computing,
+              ready || computing ? QString() : tr("Fix the design first. %1").arg(firstProblem(*session_))};
+  if (!ready) return out;
+  ExportOptions chosen = options();
+  if (const auto problem = shape_->apply(*report, chosen)) out.problem = text(to_string(*problem));
+  out.traces = report->ranks;
+  out.part = !chosen.part.whole();
+  out.bytes = estimate_bundle_bytes(*report, chosen);
+  return out;
 }
 
 ExportOptions ExportDialog::options() const {
@@ -267,7 +278,10 @@ void ExportDialog::start() {
   if (run_) return job_->start(window_, options());
   settings::setExportDurations(durations_->isChecked());
   exported_ = session_->report();
-  job_->start(exported_, options());
+  ExportOptions chosen = options();
+  if (shape_->apply(*exported_, chosen)) return;
+  part_ = !chosen.part.whole();
+  job_->start(exported_, chosen);
 }
 
 void ExportDialog::showMessage(const QString& text, bool wrong) {
@@ -292,7 +306,7 @@ void ExportDialog::refresh() {
   QString problem = of.problem.isEmpty() ? target.problem : of.problem;
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
   if (of.ready) {
-    QString size = tr("%1, about %2")
+    QString size = (of.part ? tr("a part of %1, about %2") : tr("%1, about %2"))
                        .arg(counted_text(of.traces, tr("trace"), tr("traces")),
                             text(format_bytes(of.bytes, session_->units())));
     if (target.free) {
@@ -332,6 +346,7 @@ void ExportDialog::refreshJob() {
                           static_cast<QWidget*>(flat_network_), static_cast<QWidget*>(browse_)}) {
     widget->setEnabled(!running);
   }
+  shape_->setAvailable(!running);
   progress_->setVisible(running);
   progress_text_->setVisible(running);
   cancel_->setVisible(running);
@@ -356,15 +371,18 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
     return showMessage(text(to_string(*problem)), true);
   const auto& done = std::get<ExportSummary>(outcome);
   const QString folder = text(done.target.string());
+  const bool compact = done.stored_bytes > 0;
   QString nearest;
   for (const std::string& note : done.substitutions) nearest += "\n" + tr("network.yml: %1").arg(text(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
                       .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
-                           text(format_bytes(done.bytes, session_->units())),
+                           text(format_bytes(compact ? done.stored_bytes : done.bytes, session_->units())),
                            text(format_seconds(done.seconds)), folder) +
-                  nearest,
+                  nearest +
+                  (compact ? "\n" + tr("shardscape-cli expand %1 makes the bundle").arg(folder) : QString()),
               false);
-  start_->setEnabled(false);  // the folder already holds this bundle
+  start_->setEnabled(false);     // the folder already holds this bundle
+  if (compact || part_) return;  // a simulation needs the traces of all ranks
   const auto estimate = session_->estimate();
   std::optional<double> expected;
   if (run_)

@@ -16,6 +16,7 @@ class QPushButton;
 
 namespace shardscape::ui {
 
+class BundleShape;
 class BundleSteps;
 class ScrolledContent;
 class Session;
@@ -39,6 +40,7 @@ class ExportDialog : public QDialog {
     bool ready = false, computing = false;
     QString problem;  // why there is none
     int64_t traces = 0, bytes = 0;
+    bool part = false;  // of the traces
   };
   Content content() const;
   QString name() const;  // of the design
@@ -55,7 +57,9 @@ class ExportDialog : public QDialog {
   Session* session_;
   ExportJob* job_;
   QLineEdit *folder_, *name_;
-  QCheckBox *tensors_, *durations_, *flat_network_, *replace_;
+  QCheckBox *tensors_, *durations_, *flat_network_;
+  BundleShape* shape_;
+  QCheckBox* replace_;
   QLabel *what_, *size_, *fits_, *message_, *progress_text_;
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_;
@@ -68,6 +72,7 @@ class ExportDialog : public QDialog {
   int64_t window_bytes_[2] = {};              // without and with tensors
   QString window_problem_;
   bool folder_chosen_ = false, started_ = false;  // started_: the running export is that of this dialog
+  bool part_ = false;                             // the running export has a part of the traces
   NewestJob window_job_;                          // last member: its thread ends before what it posts to
 };
 

@@ -1,6 +1,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
@@ -212,6 +213,42 @@ class ExportDialogTest : public QObject {
     part<QCheckBox>("export_tensors")->setFocus();
     QTest::keyClick(part<QCheckBox>("export_tensors"), Qt::Key_Space);
     QVERIFY(part<QLabel>("export_size")->text() != before);
+  }
+
+  // Coarser nodes, a part of the ranks, several steps: as --granularity, --ranks and --steps.
+  void aPartWithCoarserNodes() {
+    enter(target("bundle"));
+    auto* granularity = part<QComboBox>("export_granularity");
+    granularity->setFocus();
+    while (granularity->currentText() != "a layer" && granularity->currentIndex() + 1 < granularity->count())
+      QTest::keyClick(granularity, Qt::Key_Down);
+    QCOMPARE(granularity->currentText(), QString("a layer"));
+    QTest::keyClicks(part<QLineEdit>("export_ranks"), "0-1,99");
+    QVERIFY2(message().contains("Ranks"), qPrintable(message()));
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    for (int i = 0; i < 3; ++i) QTest::keyClick(part<QLineEdit>("export_ranks"), Qt::Key_Backspace);
+    QVERIFY2(part<QLabel>("export_size")->text().startsWith("a part"),
+             qPrintable(part<QLabel>("export_size")->text()));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QVERIFY(QFile::exists(target("bundle") + "/trace.1.et"));
+    QVERIFY(!QFile::exists(target("bundle") + "/trace.2.et"));
+    QFile manifest(target("bundle") + "/manifest.json");
+    QVERIFY(manifest.open(QIODevice::ReadOnly));
+    QVERIFY(manifest.readAll().contains("layer"));
+    QVERIFY(check_bundle(target("bundle").toStdString()).ok());
+  }
+
+  void aCompactBundleSaysHowItExpands() {
+    enter(target("bundle"));
+    part<QCheckBox>("export_compact")->setFocus();
+    QTest::keyClick(part<QCheckBox>("export_compact"), Qt::Key_Space);
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QVERIFY2(message().contains("shardscape-cli expand"), qPrintable(message()));
+    QVERIFY(QFile::exists(target("bundle") + "/compact.json"));
   }
 
   // The check box is --flat-network.

@@ -50,7 +50,7 @@ class RunWindowsTest : public WindowTest {
   void other_files_are_neither_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::newRow("design") << QByteArray(R"({"format": "shardscape", "model": {}})");
-    QTest::newRow("config.json") << QByteArray(R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 8})");
+    QTest::newRow("config.json") << QByteArray(R"({"architectures": ["LlamaForCausalLM"]})");
     QTest::newRow("empty") << QByteArray();
     QTest::newRow("list") << QByteArray("[1, 2]");
   }

@@ -15,6 +15,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kHeading = 26, kMargin = 10, kLeastRow = 30, kMostRow = 44, kGap = 6, kWheelLine = 44;
+constexpr double kAround = 22;     // pixels
 constexpr double kBetween = 0.22;  // of a column's width: the room for lines
 
 QColor kind_color(const std::string& kind) {
@@ -90,10 +91,12 @@ void NeighbourCanvas::paintLines(QPainter& painter, const QRectF& rect) const {
       painter.setPen(
           QPen(marked ? colors.accent : mixed(colors.ground, colors.secondary, 0.45), marked ? 1.8 : 1));
       const QRectF a = boxIn(rect, from), b = boxIn(rect, static_cast<int>(i));
-      const QPointF begin(a.right(), a.center().y()), end(b.left(), b.center().y());
-      const double bend = std::max(12.0, std::abs(end.x() - begin.x()) / 2);
+      // Inside a column, the line goes around the boxes.
+      const bool around = boxes_[i].column == boxes_[static_cast<size_t>(from)].column;
+      const QPointF begin(a.right(), a.center().y()), end(around ? b.right() : b.left(), b.center().y());
+      const double bend = around ? kAround : std::max(12.0, std::abs(end.x() - begin.x()) / 2);
       QPainterPath path(begin);
-      path.cubicTo(begin + QPointF(bend, 0), end - QPointF(bend, 0), end);
+      path.cubicTo(begin + QPointF(bend, 0), end + QPointF(around ? bend : -bend, 0), end);
       painter.drawPath(path);
     }
 }

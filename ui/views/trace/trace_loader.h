@@ -21,6 +21,7 @@ class TraceLoader : public QObject {
   // A file that is one of several traces of its folder stands for all of them.
   void open(const QString& path);
   const QString& path() const { return path_; }
+  QString folder() const { return QString::fromStdString(paths_.folder.string()); }
   const TraceOverview* overview() const { return overview_.get(); }  // null until it is read
   QList<qint64> ranks() const;
   qint64 firstRank() const { return first_rank_; }  // of the opened file, else the first

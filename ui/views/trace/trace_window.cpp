@@ -27,6 +27,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr QSize kFirstSize(1120, 720);
+constexpr int kAttributes = 300;  // pixels
 constexpr int kMargin = 12, kSpacing = 8, kHeadingSize = 15;
 constexpr int kMostListedRanks = 4096;  // in the choice of ranks
 
@@ -123,7 +124,7 @@ QWidget* TraceWindow::makeOverview() {
   part(tr("Nodes by kind, of all ranks"), kind_table_);
   part(tr("Communication of all ranks, most bytes first"), comm_table_);
   part(tr("Ranks with equal traces"), class_table_);
-  page->setStretchFactor(1, 2);
+  overview_ = page;
   return page;
 }
 
@@ -140,8 +141,8 @@ QWidget* TraceWindow::makeNodes() {
                            lower);
   lower->addWidget(neighbours_);
   lower->addWidget(attribute_table_);
-  lower->setStretchFactor(0, 3);
-  lower->setStretchFactor(1, 1);
+  lower->setStretchFactor(0, 1);
+  lower->setSizes({kFirstSize.width() - kAttributes, kAttributes});
   page->addWidget(node_table_);
   page->addWidget(lower);
   page->setStretchFactor(0, 2);
@@ -266,7 +267,13 @@ void TraceWindow::fill() {
   kinds_->setKinds(of.summary.kinds, units_);
   comm_->setComm(comm_rows(of), units_);
   classes_->setClasses(of.summary.classes);
-  for (ChartTable* one : {kind_table_, comm_table_, class_table_}) one->fitColumns();
+  QList<int> heights;
+  for (ChartTable* one : {kind_table_, comm_table_, class_table_}) {
+    one->fitColumns();
+    heights << one->fullHeight();
+  }
+  overview_->setSizes(heights);
+  if (of.summary.ranks > 1) name_->setText(QFileInfo(loader_->folder()).fileName());
   findings_->setFindings(of.check ? of.check->findings : std::vector<Finding>());
   finding_table_->fitColumns();
   const qint64 count = of.check ? finding_count(of.check->findings, true) +

@@ -12,6 +12,7 @@
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QSplitter;
 class QStackedWidget;
 
 namespace shardscape::ui {
@@ -74,6 +75,7 @@ class TraceWindow : public QWidget {
   QComboBox* rank_;
   SearchField* search_;
   SegmentedControl* pages_;
+  QSplitter* overview_ = nullptr;
   QStackedWidget* stack_;
   QLabel* message_;
   TraceKindModel* kinds_;
