@@ -50,7 +50,6 @@ std::variant<LaunchText, Problem> with_gaps(const Design& design, LaunchText tex
   LaunchRequest request;
   request.text = text.text;
   request.where = text.file_name;
-  request.framework = framework;
   request.gpus = design.world();
   request.checkpoint = std::move(checkpoint);
   const LaunchImport read = import_launch(request);

@@ -37,6 +37,15 @@ std::string differences(const Design& design, const Design& read, const LaunchTe
   return out;
 }
 
+// Comments list the gaps.
+QString without_comments(const std::string& text) {
+  QStringList lines = QString::fromStdString(text).split('\n');
+  lines.erase(
+      std::remove_if(lines.begin(), lines.end(), [](const QString& line) { return line.startsWith('#'); }),
+      lines.end());
+  return lines.join('\n');
+}
+
 }  // namespace
 
 class DeepspeedExportTest : public QObject {
@@ -63,8 +72,7 @@ class DeepspeedExportTest : public QObject {
       read.cluster = valid->cluster;
       const auto again = export_launch(read, "deepspeed");
       QVERIFY(std::holds_alternative<LaunchText>(again));
-      QCOMPARE(QString::fromStdString(std::get<LaunchText>(again).text),
-               QString::fromStdString(written.text));
+      QCOMPARE(without_comments(std::get<LaunchText>(again).text), without_comments(written.text));
     }
     QVERIFY2(written_designs >= kLeast, std::to_string(written_designs).c_str());
   }
