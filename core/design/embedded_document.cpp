@@ -31,18 +31,26 @@ std::optional<std::string> inflated(std::string_view bytes) {
   return state == Z_STREAM_END ? std::optional<std::string>(std::move(out)) : std::nullopt;
 }
 
-// The bytes of every attached file of a PDF, as the object with /Type /EmbeddedFile holds them, until one is
-// JSON.
+// The content of the stream of an object of a PDF, not yet inflated; empty: there is none.
+std::string_view stream_of(std::string_view pdf, std::string_view object) {
+  const size_t begin = pdf.find("\n" + std::string(object) + " 0 obj");
+  if (begin == std::string_view::npos) return {};
+  const size_t start = pdf.find("stream", begin), object_end = pdf.find("endobj", begin);
+  if (start == std::string_view::npos || start > object_end) return {};
+  const size_t first = pdf.find('\n', start) + 1, end = pdf.find("endstream", first);
+  return first == 0 || end == std::string_view::npos ? std::string_view() : pdf.substr(first, end - first);
+}
+
+// The first attached file that is JSON. A file specification refers to the stream of its file:
+// "/EF <</F 63 0 R>>" (ISO 32000-1, 7.11.3).
 std::optional<std::string> attached_json(std::string_view pdf) {
-  for (size_t at = pdf.find("/EmbeddedFile"); at != std::string_view::npos;
-       at = pdf.find("/EmbeddedFile", at + 1)) {
-    const size_t object_end = pdf.find("endobj", at);
-    const size_t start = pdf.find("stream", at);
-    if (start == std::string_view::npos || start > object_end) continue;
-    const size_t first = pdf.find('\n', start) + 1;
-    const size_t end = pdf.find("endstream", first);
-    if (first == 0 || end == std::string_view::npos) continue;
-    const std::string_view bytes = pdf.substr(first, end - first);
+  constexpr std::string_view kFile = "/EF", kStream = "/F ";
+  for (size_t at = pdf.find(kFile); at != std::string_view::npos; at = pdf.find(kFile, at + 1)) {
+    const std::string_view rest = pdf.substr(at + kFile.size(), 64);
+    const size_t number = rest.find(kStream);
+    if (number == std::string_view::npos) continue;
+    const std::string_view object = rest.substr(number + kStream.size());
+    const std::string_view bytes = stream_of(pdf, object.substr(0, object.find_first_not_of("0123456789")));
     if (bytes.starts_with('{')) return std::string(bytes);
     if (auto json = inflated(bytes); json && json->starts_with('{')) return json;
   }

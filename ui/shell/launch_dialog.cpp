@@ -155,7 +155,7 @@ void LaunchDialog::fill() {
         {text(one.what),
          {},
          text(measured_text(one, simulation ? predicted_value(one, *report_, *simulation) : std::nullopt))});
-  fields_.add(tr("The log beside the prediction (%1)").arg(measured.size()), measured);
+  fields_.add(tr("Measured in the log, and predicted (%1)").arg(measured.size()), measured);
   std::vector<FieldTree::Row> service;
   for (const LaunchSetting& setting : import_.service)
     service.push_back({text(setting.id), text(setting.value), tr("a setting of the page Requests")});

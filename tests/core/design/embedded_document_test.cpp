@@ -40,10 +40,13 @@ class EmbeddedDocumentTest : public QObject {
     QTest::newRow("page") << QByteArray("<!DOCTYPE html><html></html>");
     QTest::newRow("cut page") << QByteArray(page(html_design("{}")).substr(0, 100).c_str());
     QTest::newRow("pdf") << QByteArray("%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n");
-    QTest::newRow("cut stream") << QByteArray("%PDF-1.4\n<< /Type /EmbeddedFile >>\nstream\n{\"a\"");
-    QTest::newRow("no stream") << QByteArray("%PDF-1.4\n/EmbeddedFile");
+    QTest::newRow("cut stream") << QByteArray("%PDF-1.4\n7 0 obj\n<< >>\nstream\n{\"a\"\n/EF <</F 7 0 R>>");
+    QTest::newRow("no object") << QByteArray("%PDF-1.4\n/EF <</F 7 0 R>>");
+    QTest::newRow("no number") << QByteArray("%PDF-1.4\n/EF <</F ");
     QTest::newRow("broken stream") << QByteArray(
-        "%PDF-1.4\n<< /Type /EmbeddedFile >>\nstream\nabc\nendstream\nendobj\n");
+        "%PDF-1.4\n7 0 obj\n<< >>\nstream\nabc\nendstream\nendobj\n/EF <</F 7 0 R>>");
+    QTest::newRow("another object") << QByteArray(
+        "%PDF-1.4\n77 0 obj\n<< >>\nstream\n{}\nendstream\nendobj\n/EF <</F 7 0 R>>");
   }
   void documents_without_a_design_are_refused() {
     QFETCH(QByteArray, text);
@@ -54,7 +57,8 @@ class EmbeddedDocumentTest : public QObject {
   }
 
   void a_plain_stream_of_a_pdf_is_read() {
-    const std::string pdf = "%PDF-1.4\n<< /Type /EmbeddedFile >>\nstream\n{\"a\": 1}\nendstream\nendobj\n";
+    const std::string
+        pdf = "%PDF-1.4\n7 0 obj\n<< >>\nstream\n{\"a\": 1}\nendstream\nendobj\n/EF <</F 7 0 R>>\n";
     QCOMPARE(std::get<std::string>(design_json_of(pdf, "report.pdf")), std::string("{\"a\": 1}\n"));
   }
 };

@@ -220,7 +220,7 @@ void ProfileWindow::fill() {
 QString ProfileWindow::verdictText() const {
   const ProfileComparison* compared = comparison();
   if (!compared)
-    return tr("The run takes %1 per step. The present design has no training step to compare with.")
+    return tr("The run takes %1 per step. The design has no training step to compare with.")
         .arg(time_text(shown().step.seconds));
   const double more = compared->step.difference();
   QString out = tr("The run takes %1 per step, the design %2 (stage %3 of %4 on %5): %6.")
