@@ -131,6 +131,7 @@ std::string training(const Design& d) {
 
 const GapReasons& reasons() {
   static const GapReasons kReasons{
+      {"dropout", "the models of torchtitan have no dropout"},
       {"sequence_parallel", "torchtitan splits norms and residuals whenever tp is above 1"},
       {"sync", "torchtitan runs FSDP2, and DDP where all GPUs are replicas"},
       {"grad_dtype", "FSDP of torchtitan reduces gradients in float32"},

@@ -92,8 +92,11 @@ class ProfileWindowTest : public QObject {
     session_->waitForEstimate();
     QTRY_VERIFY(window_->comparison() && window_->comparison()->step.predicted > 1.2 * before);
     // A server's step is not compared.
+    QVERIFY(!session_->setKnob("sequence_parallel", "false"));
     QVERIFY(!session_->setKnob("mode", "decode"));
     session_->waitForEstimate();
+    QVERIFY2(session_->current(),
+             session_->problems().empty() ? "" : to_string(session_->problems()[0]).c_str());
     QTRY_VERIFY(!window_->comparison());
     QVERIFY(window_->verdict()->text().contains("no training step"));
   }

@@ -74,7 +74,7 @@ class TraceWindowTest : public QObject {
     for (const char* kind : {"COMP_NODE", "COMM_COLL_NODE", "COMM_SEND_NODE", "COMM_RECV_NODE"})
       QVERIFY2(kinds.contains(kind), qPrintable(kinds.join(", ")));
     QVERIFY(column(window_->commTable(), 0).contains("ALL_REDUCE"));
-    QVERIFY(window_->classTable()->model()->rowCount() >= 2);
+    QVERIFY(window_->classTable()->model()->rowCount() > 0);
   }
 
   // A trace of a folder stands for all; the rank is that of the file.
@@ -94,7 +94,8 @@ class TraceWindowTest : public QObject {
     QTRY_VERIFY(window_->nodeTable()->model()->rowCount() > 3);
     const QString name = cell(window_->nodeTable(), 1, 1);
     QTest::keyClicks(window_->search(), name);
-    QTRY_VERIFY(!window_->search()->matchesText().isEmpty());
+    QTRY_VERIFY(window_->search()->matchesText().startsWith(QStringLiteral("1 match")) ||
+                window_->search()->matchesText().endsWith(QStringLiteral(" matches")));
     QTest::keyClick(window_->search(), Qt::Key_Return);
     QTRY_VERIFY(window_->neighbours()->count() > 0);
     QCOMPARE(QString::fromStdString(window_->neighbours()->node(0).name), name);
