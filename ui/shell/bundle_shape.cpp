@@ -46,6 +46,7 @@ BundleShape::BundleShape(QWidget* parent)
       tr("What a compute node covers. Coarser nodes make smaller traces with the same totals."));
   steps_->setObjectName("export_step_count");
   steps_->setRange(1, kMostSteps);
+  steps_->setButtonSymbols(QAbstractSpinBox::NoButtons);  // arrow keys step
   steps_->setToolTip(tr("Steps in each trace, one after the other"));
   ranks_->setObjectName("export_ranks");
   ranks_->setPlaceholderText(tr("all"));
