@@ -68,7 +68,7 @@ bool Importer::openRun(const QStringList& paths) {
   switch (kind_of_run_file(paths.front().toStdString())) {
     case RunFile::None: return false;
     case RunFile::Trace: {
-      auto* window = new TraceWindow(session_->units(), window_);
+      auto* window = new TraceWindow(session_, window_);
       help_->addTo(window, HelpTopic::Traces);
       window->open(paths.front());
       window->show();

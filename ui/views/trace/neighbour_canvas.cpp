@@ -15,8 +15,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kHeading = 26, kMargin = 10, kLeastRow = 30, kMostRow = 44, kGap = 6, kWheelLine = 44;
-constexpr double kAround = 22;     // pixels
-constexpr double kBetween = 0.22;  // of a column's width: the room for lines
+constexpr double kLeastColumn = 110;  // pixels: narrower pictures show direct neighbours only
+constexpr double kAround = 22;        // pixels
+constexpr double kBetween = 0.22;     // of a column's width: the room for lines
 
 QColor kind_color(const std::string& kind) {
   const Colors& colors = Theme::instance().colors();
@@ -72,13 +73,24 @@ double NeighbourCanvas::rowHeight(const QRectF& rect) const {
   return std::clamp((rect.height() - kHeading - kMargin) / most, kLeastRow, kMostRow);
 }
 
+std::pair<int, int> NeighbourCanvas::columnsIn(const QRectF& rect) const {
+  const auto all = static_cast<int>(rows_.size());
+  if (rect.width() >= kLeastColumn * all) return {0, all};
+  int first = 0, last = all - 1;
+  while (steps_[static_cast<size_t>(first)] < -1) ++first;
+  while (steps_[static_cast<size_t>(last)] > 1) --last;
+  return {first, last - first + 1};
+}
+
 QRectF NeighbourCanvas::boxIn(const QRectF& rect, int at) const {
   const Box& box = boxes_[static_cast<size_t>(at)];
-  const double column = (rect.width() - 2 * kMargin) / static_cast<double>(rows_.size());
+  const auto [first, columns] = columnsIn(rect);
+  if (box.column < first || box.column >= first + columns) return {};
+  const double column = (rect.width() - 2 * kMargin) / columns;
   const double row = rowHeight(rect), room = rect.height() - kHeading - kMargin;
   const double all = row * rows_[static_cast<size_t>(box.column)];
   const double top = all < room ? (room - all) / 2 : -std::min(scrolled_, all - room);
-  return {rect.left() + kMargin + column * (box.column + kBetween / 2),
+  return {rect.left() + kMargin + column * (box.column - first + kBetween / 2),
           rect.top() + kHeading + top + row * box.row, column * (1 - kBetween), row - kGap};
 }
 
@@ -91,6 +103,7 @@ void NeighbourCanvas::paintLines(QPainter& painter, const QRectF& rect) const {
       painter.setPen(
           QPen(marked ? colors.accent : mixed(colors.ground, colors.secondary, 0.45), marked ? 1.8 : 1));
       const QRectF a = boxIn(rect, from), b = boxIn(rect, static_cast<int>(i));
+      if (a.isEmpty() || b.isEmpty()) continue;
       // Inside a column, the line goes around the boxes.
       const bool around = boxes_[i].column == boxes_[static_cast<size_t>(from)].column;
       const QPointF begin(a.right(), a.center().y()), end(around ? b.right() : b.left(), b.center().y());
@@ -104,7 +117,7 @@ void NeighbourCanvas::paintLines(QPainter& painter, const QRectF& rect) const {
 void NeighbourCanvas::paintBox(QPainter& painter, const QRectF& rect, int at) const {
   const Colors& colors = Theme::instance().colors();
   const QRectF box = boxIn(rect, at);
-  if (box.bottom() < rect.top() + kHeading || box.top() > rect.bottom()) return;
+  if (box.isEmpty() || box.bottom() < rect.top() + kHeading || box.top() > rect.bottom()) return;
   const FoundNode& of = node(at);
   painter.setPen(QPen(at == selected_ ? colors.accent : colors.line, at == selected_ ? 2 : 1));
   painter.setBrush(at == selected_ || at == hovered_ ? colors.accent_soft : colors.panel);
@@ -135,15 +148,17 @@ void NeighbourCanvas::paint(QPainter& painter, const QRectF& rect, const QColor&
   painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), kHeading - 2), ground);
   painter.setFont(Theme::instance().uiFont(11));
   painter.setPen(Theme::instance().colors().secondary);
-  const double column = (rect.width() - 2 * kMargin) / static_cast<double>(rows_.size());
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const int steps = steps_[i];
-    const QString heading = steps == 0  ? tr("node")
-                            : steps < 0 ? tr("depends on (%1)").arg(rows_[i])
-                                        : tr("needed by (%1)").arg(rows_[i]);
-    painter.drawText(
-        QRectF(rect.left() + kMargin + column * static_cast<double>(i), rect.top(), column, kHeading),
-        Qt::AlignCenter, std::abs(steps) > 1 ? heading + tr(", %1 steps").arg(std::abs(steps)) : heading);
+  const auto [first, columns] = columnsIn(rect);
+  const double column = (rect.width() - 2 * kMargin) / columns;
+  for (int i = first; i < first + columns; ++i) {
+    const int steps = steps_[static_cast<size_t>(i)];
+    QString heading = steps == 0  ? tr("node")
+                      : steps < 0 ? tr("depends on (%1)").arg(rows_[static_cast<size_t>(i)])
+                                  : tr("needed by (%1)").arg(rows_[static_cast<size_t>(i)]);
+    if (std::abs(steps) > 1) heading += tr(", %1 steps").arg(std::abs(steps));
+    painter.drawText(QRectF(rect.left() + kMargin + column * (i - first), rect.top(), column, kHeading),
+                     Qt::AlignCenter,
+                     QFontMetricsF(painter.font()).elidedText(heading, Qt::ElideRight, column - kGap));
   }
   if (left_out_ > 0)
     painter.drawText(rect.adjusted(kMargin, 0, -kMargin, -2), Qt::AlignRight | Qt::AlignBottom,
@@ -210,6 +225,7 @@ int NeighbourCanvas::neighbour(Way way) const {
   double nearest = 1e9;
   for (int i = 0; i < count(); ++i) {
     const Box& box = boxes_[static_cast<size_t>(i)];
+    if (boxRect(i).isEmpty()) continue;
     if (sideways ? box.column != from.column + by : box.column != from.column || box.row != from.row + by)
       continue;
     const double away = std::abs(boxRect(i).center().y() - boxRect(selected_).center().y());

@@ -46,7 +46,9 @@ class NeighbourCanvas : public Canvas {
     int column = 0, row = 0;           // from the left, from above
     std::vector<int> depends_on = {};  // boxes
   };
-  QRectF boxIn(const QRectF& rect, int at) const;
+  // The first shown column, and how many are shown: narrow pictures show direct neighbours only.
+  std::pair<int, int> columnsIn(const QRectF& rect) const;
+  QRectF boxIn(const QRectF& rect, int at) const;  // empty: not shown
   double rowHeight(const QRectF& rect) const;
   int boxAt(const QPointF& at) const;  // -1: none
   void choose(int at);

@@ -1,5 +1,7 @@
 #include "ui/views/trace/trace_loader.h"
 
+#include "base/atomic_write.h"
+#include "bundle/machine_files.h"
 #include "trace/trace_file.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -49,11 +51,6 @@ QList<qint64> TraceLoader::ranks() const {
 
 bool TraceLoader::hasMachine() const { return has_configuration(paths_); }
 
-void TraceLoader::setMachine(const QString& network, const QString& system) {
-  paths_.network = network.toStdString();
-  paths_.system = system.toStdString();
-}
-
 template <class T>
 void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&)> ask,
                         void (TraceLoader::*answer)(const T&)) {
@@ -94,16 +91,47 @@ void TraceLoader::lookAround(qint64 rank, quint64 node) {
 }
 
 void TraceLoader::simulate(qint64 rank) {
+  simulateWith(rank, [paths = paths_]() -> Result<BundlePaths> { return paths; });
+}
+
+void TraceLoader::simulate(qint64 rank, const QString& network, const QString& system) {
+  BundlePaths paths = paths_;
+  paths.network = network.toStdString();
+  paths.system = system.toStdString();
+  simulateWith(rank, [paths]() -> Result<BundlePaths> { return paths; });
+}
+
+void TraceLoader::simulate(qint64 rank, std::shared_ptr<const Report> design) {
+  BundlePaths paths = paths_;
+  paths.network = machine_.filePath(QStringLiteral("network.yml")).toStdString();
+  paths.system = machine_.filePath(QStringLiteral("system.json")).toStdString();
+  simulateWith(rank, [paths, design, count = static_cast<int64_t>(traces_.size())]() -> Result<BundlePaths> {
+    const auto files = machine_files(*design, count);
+    if (const auto* problem = std::get_if<Problem>(&files)) return *problem;
+    const auto& texts = std::get<MachineFiles>(files);
+    for (const auto& [path, text] : {std::pair(paths.network, texts.network), {paths.system, texts.system}})
+      if (const auto problem = atomic_write(path, text)) return *problem;
+    return paths;
+  });
+}
+
+// paths: called in the worker.
+void TraceLoader::simulateWith(qint64 rank, std::function<Result<BundlePaths>()> paths) {
   const auto trace = traces_.find(rank);
   if (trace == traces_.end()) return;
-  timeline_job_.start([this, rank, file = trace->second, paths = paths_](const NewestJob::Post& post,
-                                                                         const std::stop_token& stop) {
-    auto result = std::make_shared<Result<RankTimeline>>(simulate_rank(
-        paths, rank, file, [&](double part) { post([this, part] { Q_EMIT progressed(part); }); }, stop));
-    post([this, result] {
-      if (const auto* problem = std::get_if<Problem>(result.get())) return Q_EMIT failed(message(*problem));
-      Q_EMIT simulated(std::make_shared<const RankTimeline>(std::get<RankTimeline>(std::move(*result))));
-    });
+  timeline_job_.start([this, rank, file = trace->second, paths = std::move(paths)](
+                          const NewestJob::Post& post, const std::stop_token& stop) {
+    const auto fail = [&](const Problem& problem) {
+      post([this, text = message(problem)] { Q_EMIT failed(text); });
+    };
+    const auto files = paths();
+    if (const auto* problem = std::get_if<Problem>(&files)) return fail(*problem);
+    auto result = simulate_rank(
+        std::get<BundlePaths>(files), rank, file,
+        [&](double part) { post([this, part] { Q_EMIT progressed(part); }); }, stop);
+    if (const auto* problem = std::get_if<Problem>(&result)) return fail(*problem);
+    auto timeline = std::make_shared<const RankTimeline>(std::get<RankTimeline>(std::move(result)));
+    post([this, timeline] { Q_EMIT simulated(timeline); });
   });
 }
 

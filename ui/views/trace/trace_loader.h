@@ -3,10 +3,12 @@
 #pragma once
 
 #include <QObject>
+#include <QTemporaryDir>
 #include <filesystem>
 #include <map>
 #include <memory>
 
+#include "plan/report.h"
 #include "trace/rank_timeline.h"
 #include "trace/trace_overview.h"
 #include "trace/trace_query.h"
@@ -25,12 +27,15 @@ class TraceLoader : public QObject {
   const TraceOverview* overview() const { return overview_.get(); }  // null until it is read
   QList<qint64> ranks() const;
   qint64 firstRank() const { return first_rank_; }  // of the opened file, else the first
-  // Whether the timeline can be simulated: the folder has network.yml and system.json, or they were chosen.
-  bool hasMachine() const;
-  void setMachine(const QString& network, const QString& system);
+  bool hasMachine() const;                          // the folder has network.yml and system.json
   void find(qint64 rank, const QString& text);
   void lookAround(qint64 rank, quint64 node);
+  // On the machine of the folder.
   void simulate(qint64 rank);
+  // On a machine of other files, in the format of ASTRA-sim.
+  void simulate(qint64 rank, const QString& network, const QString& system);
+  // On the machine of a valid design.
+  void simulate(qint64 rank, std::shared_ptr<const Report> design);
 
  Q_SIGNALS:
   void progressed(double part);
@@ -49,7 +54,9 @@ class TraceLoader : public QObject {
   template <class T>
   void query(qint64 rank, std::function<Result<T>(const Content&)> ask,
              void (TraceLoader::*answer)(const T&));
+  void simulateWith(qint64 rank, std::function<Result<BundlePaths>()> paths);
   QString path_;
+  QTemporaryDir machine_;  // files of a design's machine
   BundlePaths paths_;
   std::map<int64_t, std::filesystem::path> traces_;
   qint64 first_rank_ = 0;

@@ -9,9 +9,11 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStandardItemModel>
 #include <algorithm>
 
 #include "ui/plot/chart_table.h"
+#include "ui/session/session.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/search_field.h"
@@ -26,6 +28,7 @@
 namespace shardscape::ui {
 namespace {
 
+enum Machine { OfBundle, OfDesign, OfFiles };  // of the timeline
 constexpr QSize kFirstSize(1120, 720);
 constexpr int kAttributes = 300;  // pixels
 constexpr int kMargin = 12, kSpacing = 8, kHeadingSize = 15;
@@ -47,8 +50,8 @@ ChartTable* table(const QString& name, const QString& accessible, TableModel* mo
 
 }  // namespace
 
-TraceWindow::TraceWindow(UnitSystem units, QWidget* parent)
-    : QWidget(parent, Qt::Window), units_(units), loader_(new TraceLoader(this)) {
+TraceWindow::TraceWindow(Session* session, QWidget* parent)
+    : QWidget(parent, Qt::Window), session_(session), loader_(new TraceLoader(this)) {
   setObjectName(QStringLiteral("trace_window"));
   setWindowTitle(tr("Trace"));
   setAttribute(Qt::WA_StyledBackground);
@@ -156,9 +159,14 @@ QWidget* TraceWindow::makeTimeline() {
   timeline_text_ = caption({}, page);
   timeline_text_->setObjectName(QStringLiteral("trace_timeline_text"));
   timeline_text_->setWordWrap(true);
-  machine_ = new QPushButton(tr("Choose a machine…"), page);
+  machine_ = new QComboBox(page);
   machine_->setObjectName(QStringLiteral("trace_machine"));
-  machine_->setToolTip(tr("The network.yml and the system.json of a machine, in the format of ASTRA-sim"));
+  machine_->setAccessibleName(tr("Machine"));
+  machine_->addItems(
+      {tr("Machine of the bundle"), tr("Machine of the design"), tr("Machine of other files…")});
+  machine_->setToolTip(
+      tr("Where the traces run: network.yml and system.json of their folder, the cluster of the "
+         "design, or other files in the format of ASTRA-sim"));
   auto* line = new QHBoxLayout;
   line->addWidget(timeline_text_, 1);
   line->addWidget(machine_);
@@ -214,7 +222,7 @@ void TraceWindow::wire() {
     const Finding& finding = loader_->overview()->check->findings[static_cast<size_t>(row)];
     if (finding.rank >= 0 && finding.node >= 0) showNode(finding.rank, static_cast<quint64>(finding.node));
   });
-  connect(machine_, &QPushButton::clicked, this, &TraceWindow::chooseMachine);
+  connect(machine_, &QComboBox::activated, this, &TraceWindow::chooseMachine);
   connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, search_, [this] {
     showPage(Nodes);
     search_->activate();
@@ -261,11 +269,11 @@ void TraceWindow::fill() {
   QStringList facts{counted_text(of.summary.ranks, tr("rank"), tr("ranks")),
                     counted_text(totals.nodes, tr("node"), tr("nodes"))};
   if (totals.flops > 0) facts << flops_text(totals.flops);
-  facts << bytes_text(of.summary.file_bytes, units_) + tr(" of files") << text_of(header.form);
+  facts << bytes_text(of.summary.file_bytes, session_->units()) + tr(" of files") << text_of(header.form);
   if (!header.simulated) facts << tr("no simulator reads this form");
   facts_->setText(facts.join(QStringLiteral(" · ")));
-  kinds_->setKinds(of.summary.kinds, units_);
-  comm_->setComm(comm_rows(of), units_);
+  kinds_->setKinds(of.summary.kinds, session_->units());
+  comm_->setComm(comm_rows(of), session_->units());
   classes_->setClasses(of.summary.classes);
   QList<int> heights;
   for (ChartTable* one : {kind_table_, comm_table_, class_table_}) {
@@ -283,6 +291,10 @@ void TraceWindow::fill() {
   pages_->button(Findings)->setEnabled(of.check.has_value());
   pages_->button(Findings)->setToolTip(of.check ? tr("What simulators would not accept")
                                                 : tr("A folder with network.yml and system.json is checked"));
+  const auto* machines = qobject_cast<QStandardItemModel*>(machine_->model());
+  machines->item(OfBundle)->setEnabled(loader_->hasMachine());
+  if (!loader_->hasMachine()) machine_->setCurrentIndex(OfDesign);
+  simulated_ = {-1, -1};
   const QSignalBlocker quiet(rank_);
   rank_->clear();
   const QList<qint64> ranks = loader_->ranks();
@@ -311,16 +323,17 @@ void TraceWindow::followRank() {
 
 void TraceWindow::simulate() {
   if (!loader_->overview()) return;
-  if (!loader_->hasMachine()) {
-    timeline_->setTimeline(nullptr);
-    timeline_->setMessage(tr("The folder has no network.yml and system.json, which describe a machine."));
-    return timeline_text_->setText(QString());
-  }
-  if (simulated_rank_ == rank()) return;
-  simulated_rank_ = rank();
+  const int machine = machine_->currentIndex();
+  const std::pair<qint64, int> wanted{rank(), machine};
+  if (std::exchange(simulated_, wanted) == wanted) return;
   timeline_->setTimeline(nullptr);
+  timeline_text_->setText(QString());
   timeline_->setMessage(tr("Simulating…"));
-  loader_->simulate(rank());
+  const std::shared_ptr<const Report> report = session_->report();
+  if (machine == OfFiles) return loader_->simulate(rank(), network_, system_);
+  if (machine == OfBundle) return loader_->simulate(rank());
+  if (report && report->valid()) return loader_->simulate(rank(), report);
+  timeline_->setMessage(tr("Fix the design first: its machine runs the traces."));
 }
 
 void TraceWindow::showTimeline(std::shared_ptr<const RankTimeline> timeline) {
@@ -338,14 +351,15 @@ void TraceWindow::showTimeline(std::shared_ptr<const RankTimeline> timeline) {
 }
 
 void TraceWindow::chooseMachine() {
-  const QString network = QFileDialog::getOpenFileName(this, tr("Network of the machine"), loader_->path(),
-                                                       tr("Network (*.yml *.yaml);;All files (*)"));
-  if (network.isEmpty()) return;
-  const QString system = QFileDialog::getOpenFileName(this, tr("System of the machine"), network,
-                                                      tr("System (*.json);;All files (*)"));
-  if (system.isEmpty()) return;
-  loader_->setMachine(network, system);
-  simulated_rank_ = -1;
+  if (machine_->currentIndex() == OfFiles) {
+    network_ = QFileDialog::getOpenFileName(this, tr("Network of the machine"), loader_->folder(),
+                                            tr("Network (*.yml *.yaml);;All files (*)"));
+    if (!network_.isEmpty())
+      system_ = QFileDialog::getOpenFileName(this, tr("System of the machine"), network_,
+                                             tr("System (*.json);;All files (*)"));
+    if (network_.isEmpty() || system_.isEmpty()) return machine_->setCurrentIndex(OfDesign);
+  }
+  simulated_ = {-1, -1};
   simulate();
 }
 

@@ -5,13 +5,11 @@
 #include <QWidget>
 #include <memory>
 
-#include "base/units.h"
 #include "trace/rank_timeline.h"
 #include "trace/trace_query.h"
 
 class QComboBox;
 class QLabel;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 
@@ -24,6 +22,7 @@ class NodeAttributeModel;
 class RankTimelineCanvas;
 class SearchField;
 class SegmentedControl;
+class Session;
 class TraceClassModel;
 class TraceCommModel;
 class TraceFindingModel;
@@ -36,7 +35,7 @@ class TraceWindow : public QWidget {
  public:
   enum Page { Overview, Nodes, Timeline, Findings };
 
-  TraceWindow(UnitSystem units, QWidget* parent);
+  TraceWindow(Session* session, QWidget* parent);
   void open(const QString& path);  // a trace file, or a folder of traces
   void showPage(Page page);
   Page page() const;
@@ -69,7 +68,7 @@ class TraceWindow : public QWidget {
   void simulate();
   void showTimeline(std::shared_ptr<const RankTimeline> timeline);
   void chooseMachine();
-  UnitSystem units_;
+  Session* session_;
   TraceLoader* loader_;
   ElidedLabel *name_, *facts_;
   QComboBox* rank_;
@@ -88,9 +87,10 @@ class TraceWindow : public QWidget {
   NeighbourCanvas* neighbours_;
   RankTimelineCanvas* timeline_;
   QLabel* timeline_text_;
-  QPushButton* machine_;
+  QComboBox* machine_;        // of the timeline
+  QString network_, system_;  // chosen files
   std::vector<FoundNode> found_;
-  qint64 simulated_rank_ = -1;
+  std::pair<qint64, int> simulated_{-1, -1};  // rank, machine
 };
 
 }  // namespace shardscape::ui

@@ -10,6 +10,7 @@
 #include "support/trace_bundle.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/table_model.h"
+#include "ui/session/session.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/segmented_control.h"
@@ -42,6 +43,7 @@ class TraceWindowTest : public QObject {
 
  private:
   QTemporaryDir folder_;
+  std::unique_ptr<Session> session_;
   std::unique_ptr<TraceWindow> window_;
 
   void openBundle(const test::BundleSpec& bundle) {
@@ -50,7 +52,9 @@ class TraceWindowTest : public QObject {
     QTRY_VERIFY(window_->loader()->overview());
   }
   void open(const QString& path) {
-    window_ = std::make_unique<TraceWindow>(UnitSystem::Binary, nullptr);
+    if (!session_) session_ = std::make_unique<Session>();
+    session_->waitForReport();
+    window_ = std::make_unique<TraceWindow>(session_.get(), nullptr);
     window_->setAttribute(Qt::WA_DeleteOnClose, false);
     window_->show();
     window_->open(path);
@@ -65,7 +69,10 @@ class TraceWindowTest : public QObject {
   }
 
  private Q_SLOTS:
-  void cleanup() { window_.reset(); }
+  void cleanup() {
+    window_.reset();
+    session_.reset();
+  }
 
   void overview() {
     openBundle(test::good_bundle());
@@ -156,6 +163,27 @@ class TraceWindowTest : public QObject {
     window_->findChild<QComboBox*>("trace_rank")->setCurrentIndex(3);
     press(TraceWindow::Timeline);
     QTRY_VERIFY(canvas->timeline() && canvas->timeline()->rank == 3);
+  }
+
+  // Traces without a machine run on the cluster of the design; a faster one takes less time.
+  void the_machine_of_the_design() {
+    test::BundleSpec bundle = test::good_bundle();
+    for (const char* file : {"network.yml", "system.json"}) bundle.files.erase(file);
+    QTemporaryDir folder;
+    bundle.save(folder.path().toStdString());
+    open(folder.path());
+    QTRY_VERIFY(window_->loader()->overview());
+    press(TraceWindow::Timeline);
+    QTRY_VERIFY(window_->timeline()->timeline());
+    const int64_t before = window_->timeline()->timeline()->simulation.cycles();
+    QVERIFY(before > 0);
+    QVERIFY(!session_->setKnob("accelerator", "b200-hgx-180gb"));
+    session_->waitForReport();
+    auto* machine = window_->findChild<QComboBox*>("trace_machine");
+    QCOMPARE(machine->currentText(), QString("Machine of the design"));
+    Q_EMIT machine->activated(machine->currentIndex());
+    QTRY_VERIFY(window_->timeline()->timeline() &&
+                window_->timeline()->timeline()->simulation.cycles() < before);
   }
 
   // A click on a finding goes to its rank and node.
