@@ -72,18 +72,22 @@ struct Ns3Graph {
     std::string rest;
     if (file >> rest) throw std::runtime_error("after the links: " + rest);
   }
-  // CalculateRoute(): the fewest hops through switches; ranks do not forward. Of several next hops the first.
+  // CalculateRoute(): the fewest hops through switches; ranks do not forward. ns-3 spreads messages over all
+  // these paths, so they must be equal.
   std::map<int, Path> paths(int from) const {
     std::map<int, Path> found{{from, {}}};
     std::deque<int> queue{from};
     for (; !queue.empty(); queue.pop_front()) {
       const int now = queue.front();
       for (const Edge& edge : edges[static_cast<size_t>(now)]) {
-        if (found.contains(edge.to)) continue;
         const Path& to_here = found[now];
-        found[edge.to] = {to_here.hops + 1, to_here.latency_ns + edge.latency_ns,
-                          std::min(to_here.gbit, edge.gbit)};
-        if (is_switch[static_cast<size_t>(edge.to)]) queue.push_back(edge.to);
+        const Path on{to_here.hops + 1, to_here.latency_ns + edge.latency_ns,
+                      std::min(to_here.gbit, edge.gbit)};
+        const auto [known, is_new] = found.emplace(edge.to, on);
+        if (is_new && is_switch[static_cast<size_t>(edge.to)]) queue.push_back(edge.to);
+        if (known->second.hops == on.hops &&
+            (known->second.latency_ns != on.latency_ns || known->second.gbit != on.gbit))
+          throw std::runtime_error("unequal paths to " + std::to_string(edge.to));
       }
     }
     return found;
@@ -276,6 +280,9 @@ class PacketNetworkTest : public QObject {
     // 4 x 4 x 4, all dimensions closed: 6 links of 100 GB/s each.
     QTest::newRow("a torus") << on("tpu-v5p", 64, "tpu-v5p-pod") << QList{64, 64 + 3 * 64}
                              << Paths{{1, 1000, 800}, {2, 2000, 800}, {63, 3000, 800}};
+    // The NICs of 64 ranks of 25 Gbit/s on each of 4 rails; one spine joins the rails.
+    QTest::newRow("two tori") << on("tpu-v5e", 512, "tpu-v5e-pod") << QList{2 + 4 + 1, 512 + 2 * 4 + 4}
+                              << Paths{{1, 1000, 1600}, {255, 1000, 1600}, {256, 2700, 1600}};
   }
   void ns3_paths() {
     QFETCH(Design, design);
