@@ -31,6 +31,7 @@ int exit_code_of(const Problem& problem) {
     return kWrongUsage;
   const bool of_design = problem.code == ProblemCode::DesignNotComputed ||
                          problem.code == ProblemCode::TraceOverflow ||
+                         problem.code == ProblemCode::ValueTooLarge || problem.code == ProblemCode::OneRank ||
                          problem.code == ProblemCode::UnknownAccelerator;
   return of_design ? kNegativeAnswer : kFileError;
 }
@@ -72,6 +73,7 @@ std::vector<Flag> bundle_flags() {
            "microbatch; between-communications: all compute between two communications. FLOPs, bytes and "
            "seconds add up to the same totals, and communication is the same. Default: op.",
        ""},
+      {"--networks", 0, FlagKind::Value, "NAMES", kNetworksHelp, ""},
       {"--flat-network", 0, FlagKind::Switch, "", kFlatNetworkHelp, ""},
       {"--replace", 0, FlagKind::Switch, "",
        "Replace an existing bundle or archive of a bundle. Other folders and files are never replaced.", ""}};
@@ -85,6 +87,11 @@ Result<ExportOptions> bundle_options(const Arguments& arguments, const std::file
       return Problem{ProblemCode::FlagValueInvalid, "--granularity", "\"" + *name + "\" is no granularity",
                      granularity_list()};
     options.granularity = *granularity;
+  }
+  if (const std::string* names = arguments.value("--networks")) {
+    auto read = parse_packet_backends(*names, "--networks");
+    if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
+    options.networks = std::move(std::get<std::vector<PacketBackend>>(read));
   }
   options.target = target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;
@@ -107,6 +114,8 @@ int export_failed(const Problem& problem, const Interrupt& interrupt) {
 void print_substitutions(const ExportSummary& summary) {
   for (const std::string& text : summary.substitutions)
     print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text));
+  for (const auto& [file, text] : summary.packet_substitutions)
+    print_problem(Problem::note(ProblemCode::NetworkApproximated, file, text));
 }
 
 void print_summary(const ExportSummary& s, const fs::path& target, const std::string& name, bool json,
@@ -126,6 +135,7 @@ void print_summary(const ExportSummary& s, const fs::path& target, const std::st
             {"resumed", s.resumed},
             {"removed", s.removed},
             {"nearest", s.substitutions}});
+  for (const auto& [file, text] : s.packet_substitutions) j["packet_nearest"][file].push_back(text);
   if (s.stored_bytes > 0) j["stored_bytes"] = s.stored_bytes;
   out << j.dump(2) << "\n";
 }

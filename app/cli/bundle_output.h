@@ -10,7 +10,7 @@
 
 namespace shardscape {
 
-// --name, --tensors, --granularity, --flat-network and --replace.
+// --name, --tensors, --granularity, --networks, --flat-network and --replace.
 std::vector<Flag> bundle_flags();
 Result<ExportOptions> bundle_options(const Arguments& arguments, const std::filesystem::path& target);
 

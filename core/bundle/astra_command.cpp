@@ -10,12 +10,13 @@ namespace shardscape {
 namespace {
 
 // program: a word of the shell. word: the path of a file of the bundle as a word of the shell.
-std::string command_of(const std::string& program, const std::string& name,
+// network: the file of --network-configuration.
+std::string command_of(const std::string& program, const std::string& name, const std::string& network,
                        const std::function<std::string(const std::string& file)>& word) {
   const std::pair<const char*, std::string> options[] = {{"workload", name},
                                                          {"comm-group", kGroupsName},
                                                          {"system", kSystemName},
-                                                         {"network", kNetworkName},
+                                                         {"network", network},
                                                          {"remote-memory", kMemoryName}};
   std::string command = program;
   for (const auto& [option, file] : options)
@@ -26,8 +27,25 @@ std::string command_of(const std::string& program, const std::string& name,
 }  // namespace
 
 std::string astra_sim_command(const std::filesystem::path& bundle, const std::string& name) {
-  return command_of(kAstraSimProgram, name,
+  return command_of(kAstraSimProgram, name, kNetworkName,
                     [&](const std::string& file) { return shell_word((bundle / file).string()); });
+}
+
+std::string packet_command(PacketBackend backend, const std::string& name) {
+  const auto command = [&](const char* program, const char* network, const std::string& more) {
+    std::string text = command_of(program, name, network, shell_word);
+    text.pop_back();  // end of line
+    return text + " \\\n  " + more + "\n";
+  };
+  switch (backend) {
+    case PacketBackend::Ns3:
+      return command("/path/to/ns3.42-AstraSimNetwork-default", kNs3ConfigName,
+                     std::string("--logical-topology-configuration=") + kNs3LogicalName);
+    case PacketBackend::Htsim:
+      return command("/path/to/AstraSim_HTSim", kNetworkName,
+                     std::string("--htsim_opts -topo ") + kHtsimName);
+  }
+  return {};
 }
 
 std::string astra_sim_script(const std::string& name) {
@@ -50,7 +68,7 @@ std::string astra_sim_script(const std::string& name) {
          "fi\n"
          "bundle=$(dirname -- \"${BASH_SOURCE[0]}\")\n"
          "exec " +
-         command_of("\"$astra_sim\"", name,
+         command_of("\"$astra_sim\"", name, kNetworkName,
                     [](const std::string& file) { return "\"$bundle\"/" + shell_word(file); });
 }
 

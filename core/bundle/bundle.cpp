@@ -15,6 +15,7 @@
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra/trace_json.h"
+#include "timing/machine_of.h"
 #include "timing/simulation.h"
 
 namespace shardscape {
@@ -57,29 +58,52 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
   return check_shape(report, options);
 }
 
+// The network in the terms of each simulator.
+struct Networks {
+  SimCluster cluster;
+  std::vector<PacketNetwork> packets;
+};
+
+Result<Networks> networks_of(const Lowering& lowering, const ExportOptions& options) {
+  Networks out{sim_cluster(lowering, options.flat_network), {}};
+  for (const PacketBackend backend : options.networks) {
+    auto made = packet_network(backend, machine_of(lowering.report().design).network, lowering.mesh().ranks(),
+                               out.cluster);
+    if (auto* problem = std::get_if<Problem>(&made)) return std::move(*problem);
+    out.packets.push_back(std::move(std::get<PacketNetwork>(made)));
+  }
+  return out;
+}
+
 // What a bundle has besides its traces.
 struct BundleContent {
   const Report& report;
   const ExportOptions& options;
+  const Networks& networks;
   const StepWindow* window = nullptr;  // null: one step of the report
 };
 
 // The files besides traces and groups, the manifest last. traces: lines of the README; "": of the totals.
-BundleTexts texts_of(const BundleContent& of, const SimCluster& cluster, const TraceTotals& totals,
-                     double seconds, const std::string& traces = "") {
+BundleTexts texts_of(const BundleContent& of, const TraceTotals& totals, double seconds,
+                     const std::string& traces = "") {
   const std::string lines = traces.empty() ? trace_lines(totals, of.options.part, of.report.ranks) : traces;
-  return {{kSystemName, system_json(of.report, cluster, !of.options.durations)},
-          {kNetworkName, network_yml(cluster)},
-          {kMemoryName, memory_json(of.report)},
-          {kReadmeName, bundle_readme(of.report, of.options, lines, seconds, of.window)},
-          {kScriptName, astra_sim_script(of.options.name)},
-          {kManifestName, manifest_json(of.report, of.options, cluster, totals, of.window)}};
+  const auto& [cluster, packets] = of.networks;
+  BundleTexts texts{{kSystemName, system_json(of.report, cluster, !of.options.durations)},
+                    {kNetworkName, network_yml(cluster)},
+                    {kMemoryName, memory_json(of.report)}};
+  for (const PacketNetwork& network : packets)
+    for (const PacketFile& file : network.files) texts.emplace_back(file.name, file.text);
+  texts.emplace_back(kReadmeName, bundle_readme(of.report, of.options, lines, seconds, of.window));
+  texts.emplace_back(kScriptName, astra_sim_script(of.options.name));
+  texts.emplace_back(kManifestName,
+                     manifest_json(of.report, of.options, cluster, packets, totals, of.window));
+  return texts;
 }
 
 // Writes the traces, then the other files, and the manifest last.
 std::optional<Problem> write_all(const BundleContent& of, const TraceExport& traces, ByteSink& sink,
                                  const ExportProgressFn& progress, const std::stop_token& stop,
-                                 const SimCluster& cluster, TraceTotals& totals) {
+                                 TraceTotals& totals) {
   auto written = traces.write(sink, progress, stop);
   if (auto* problem = std::get_if<Problem>(&written)) return std::move(*problem);
   totals = std::move(std::get<TraceTotals>(written));
@@ -89,11 +113,11 @@ std::optional<Problem> write_all(const BundleContent& of, const TraceExport& tra
     if (!simulation) return stopped_problem();
     seconds = simulation->step_seconds;
   }
-  BundleTexts texts = texts_of(of, cluster, totals, seconds);
+  BundleTexts texts = texts_of(of, totals, seconds);
   if (of.options.compact) {
     ExportOptions options = of.options;
     options.part = {.ranks = {{0, 0}}};
-    const BundleTexts of_part = texts_of({of.report, options, of.window}, cluster, totals, seconds,
+    const BundleTexts of_part = texts_of({of.report, options, of.networks, of.window}, totals, seconds,
                                          kTraceLines);
     texts = compact_texts(of.options.name, traces, totals, texts, of_part);
   } else {
@@ -125,35 +149,48 @@ class JsonSink : public ByteSink {
 Result<ExportSummary> write_into(ByteSink& sink, const BundleContent& of, const TraceExport& traces,
                                  const ExportProgressFn& progress, const std::stop_token& stop) {
   TraceTotals totals;
-  SimCluster cluster = sim_cluster(traces.lowering(), of.options.flat_network);
   JsonSink with_json(sink);
   ByteSink& files = of.options.json ? static_cast<ByteSink&>(with_json) : sink;
-  if (auto problem = write_all(of, traces, files, progress, stop, cluster, totals)) return *problem;
+  if (auto problem = write_all(of, traces, files, progress, stop, totals)) return *problem;
   ExportSummary summary;
   summary.ranks = totals.ranks;
   summary.nodes = totals.nodes;
   summary.bytes = totals.bytes;
-  summary.substitutions = std::move(cluster.substitutions);
+  summary.substitutions = of.networks.cluster.substitutions;
+  for (const PacketNetwork& network : of.networks.packets)
+    for (const std::string& text : network.substitutions)
+      summary.packet_substitutions.push_back({topology_name(network.backend), text});
   return summary;
 }
 
-Result<ExportSummary> write_bundle(const BundleContent& of, const TraceExport& traces,
+int64_t bytes_of(const std::vector<PacketNetwork>& networks) {
+  int64_t bytes = 0;
+  for (const PacketNetwork& network : networks)
+    for (const PacketFile& file : network.files) bytes += static_cast<int64_t>(file.text.size());
+  return bytes;
+}
+
+Result<ExportSummary> write_bundle(const Report& report, const ExportOptions& options,
+                                   const StepWindow* window, const TraceExport& traces,
                                    const ExportProgressFn& progress, const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
   if (traces.ranks() == 0)
     return Problem{ProblemCode::FlagValueInvalid, "part", "no rank is both among the ranks and in the stages",
                    "ranks of the named stages"};
+  const auto networks = networks_of(traces.lowering(), options);
+  if (const auto* problem = std::get_if<Problem>(&networks)) return *problem;
+  const BundleContent of{report, options, std::get<Networks>(networks), window};
   // On average, every file wastes half a disk block.
-  const int64_t others = of.options.compact
+  const int64_t others = options.compact
                              ? kCompactTables
                              : static_cast<int64_t>(traces.groups().json().size()) + 4096 * traces.ranks();
   constexpr int64_t kJsonToTrace = 8;  // bytes of JSON per byte of a trace, at most
-  const int64_t needed = traces.estimate() * (of.options.json ? 1 + kJsonToTrace : 1) + others;
-  const ExportOptions& options = of.options;
+  const int64_t needed = traces.estimate() * (options.json ? 1 + kJsonToTrace : 1) + others +
+                         bytes_of(of.networks.packets);
   auto written = write_target({.target = options.target,
                                .replace = options.replace,
                                .bytes_needed = needed,
-                               .settings = of.window ? "" : export_settings(of.report, options),
+                               .settings = window ? "" : export_settings(report, options),
                                .resume = options.resume,
                                .keep_partial = options.keep_partial},
                               [&](ByteSink& sink) { return write_into(sink, of, traces, progress, stop); });
@@ -188,7 +225,7 @@ Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& o
                                     const ExportProgressFn& progress, std::stop_token stop) {
   if (auto problem = check_options(report, options)) return *problem;
   try {
-    return write_bundle({report, options}, TraceExport(report, options), progress, stop);
+    return write_bundle(report, options, nullptr, TraceExport(report, options), progress, stop);
   } catch (const LoweringError& error) {
     return overflow_problem(error, "smaller sizes, or fewer microbatches per step");
   }
@@ -200,7 +237,7 @@ Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOption
   const Report& report = window.reference().report();
   if (auto problem = check_options(report, options)) return *problem;
   try {
-    return write_bundle({report, options, &window}, TraceExport(window, options), progress, stop);
+    return write_bundle(report, options, &window, TraceExport(window, options), progress, stop);
   } catch (const LoweringError& error) {
     return overflow_problem(error, "fewer steps");
   }

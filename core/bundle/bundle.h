@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "astra_sim/packet_network.h"
 #include "base/problem.h"
 #include "bundle/rank_part.h"
 #include "chakra/granularity.h"
@@ -23,6 +24,9 @@ namespace shardscape {
 inline constexpr const char* kFlatNetworkHelp =
     "Describe the network in one dimension at the rate of its slowest links. ASTRA-sim's "
     "congestion-aware backend requires one dimension.";
+inline constexpr const char* kNetworksHelp =
+    "Also describe the network for packet-level backends of ASTRA-sim: ns3 (links between ranks and "
+    "switches), htsim (tiers of a fat tree), or ns3,htsim. The README of the bundle has the commands.";
 
 struct ExportOptions {
   // Target folder: new or empty, unless `replace`. Or an archive (archive.h): "-", NAME.tar, NAME.tar.zst.
@@ -34,6 +38,7 @@ struct ExportOptions {
   bool launches = false;      // durations include waits for launches by the host; needs `durations`
   bool json = false;          // every trace also as JSON, <name>.<rank>.json (chakra/trace_json.h)
   bool flat_network = false;  // kFlatNetworkHelp
+  std::vector<PacketBackend> networks{};  // kNetworksHelp
   // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;
   // What a compute node covers. Coarser nodes and several steps have no tensors.
@@ -60,6 +65,11 @@ struct ExportSummary {
   // Properties of the cluster that the simulator's files cannot express, each with the description written
   // instead.
   std::vector<std::string> substitutions;
+  // The same for the files of packet-level backends.
+  struct PacketSubstitution {
+    std::string file, text;
+  };
+  std::vector<PacketSubstitution> packet_substitutions{};
   // A line about each temporary file or folder of a killed export that this export removed.
   std::vector<std::string> removed{};
   bool resumed = false;  // went on with the files of a killed export

@@ -39,6 +39,10 @@ bool is_bundle_file(const std::string& file) {
   if (std::any_of(std::begin(kBundleFiles), std::end(kBundleFiles),
                   [&](const BundleFile& fixed) { return file == fixed.name; }))
     return true;
+  const auto packet_files = packet_file_kinds();
+  if (std::any_of(packet_files.begin(), packet_files.end(),
+                  [&](const PacketFileKind& kind) { return file == kind.name; }))
+    return true;
   if (file == kCompactName) return true;
   if (file.starts_with("class-") && file.ends_with(".et")) return true;
   for (const std::string_view ending : {".et", ".json"}) {

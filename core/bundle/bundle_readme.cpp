@@ -39,8 +39,12 @@ std::string file_table(const Report& report, const ExportOptions& options) {
   if (whole && report.ranks > 1)
     out += " to `" + options.name + "." + std::to_string(report.ranks - 1) + ".et`";
   out += " | one Chakra trace per rank |\n";
-  for (const BundleFile& file : kBundleFiles)
+  const auto row = [&](const auto& file) {
     out += std::string("| `") + file.name + "` | " + file.content + " |\n";
+  };
+  for (const BundleFile& file : kBundleFiles) row(file);
+  for (const PacketFileKind& file : packet_file_kinds())
+    if (std::count(options.networks.begin(), options.networks.end(), file.backend) > 0) row(file);
   return out;
 }
 
@@ -112,6 +116,31 @@ std::string facts(const Report& report, const ExportOptions& options) {
   return out;
 }
 
+const char* packet_facts(PacketBackend backend) {
+  switch (backend) {
+    case PacketBackend::Ns3:
+      return "`CC_MODE` of `ns3-config.txt` chooses the congestion control: 1 DCQCN, 3 HPCC, 7 TIMELY, 8 "
+             "DCTCP; 12 none but the window. ns-3 takes 34 MB of memory per switch and memory for each pair "
+             "of ranks. It writes `ns3-output*` into this folder.";
+    case PacketBackend::Htsim:
+      return "`--htsim_opts` ends the options of ASTRA-sim, so it comes last. `network.yml` gives the "
+             "dimensions of collectives only. htsim takes memory for each pair of ranks and "
+             "stops after 4 simulated seconds.";
+  }
+  return "";
+}
+
+std::string packet_sections(const ExportOptions& options) {
+  std::string out;
+  for (const PacketBackend backend : options.networks)
+    out += "\n## Run in ASTRA-sim with " + std::string(backend_label(backend)) +
+           "\n\nRun the command in this folder, which the files expect:\n" +
+           code(packet_command(backend, options.name)) + packet_facts(backend) +
+           " A message must have less than 2 GiB, because this backend counts its bytes in 32 bits. "
+           "`manifest.json` lists what the network file cannot express.\n";
+  return out;
+}
+
 }  // namespace
 
 std::string trace_lines(const TraceTotals& totals, const RankPart& part, int64_t world) {
@@ -143,7 +172,7 @@ std::string bundle_readme(const Report& report, const ExportOptions& options, co
     out += std::string("\n`") + kNetworkName +
            "` has one dimension, so the congestion-aware backend (`AstraSim_Analytical_Congestion_Aware`) "
            "also runs this bundle.\n";
-  return out;
+  return out + packet_sections(options);
 }
 
 }  // namespace shardscape

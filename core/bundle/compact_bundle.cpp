@@ -154,6 +154,16 @@ void check_digest(const std::string& text) {
   if (digest != table_digest(table)) throw std::invalid_argument("the file has changed since it was written");
 }
 
+// The files of a bundle besides traces and groups, in the order of an export. files: those of packet-level
+// backends are among them only if they are in it.
+std::vector<std::string> other_files(const auto& files) {
+  std::vector<std::string> names{kSystemName, kNetworkName, kMemoryName};
+  for (const PacketFileKind& kind : packet_file_kinds())
+    if (files.contains(kind.name)) names.emplace_back(kind.name);
+  for (const char* name : {kReadmeName, kScriptName, kManifestName}) names.emplace_back(name);
+  return names;
+}
+
 // Throws std::invalid_argument or an exception of the JSON library.
 CompactTable parse_table(const std::string& text) {
   const auto j = nlohmann::json::parse(text);
@@ -182,7 +192,7 @@ CompactTable parse_table(const std::string& text) {
   if (out.group_ids.size() != out.group_sizes.size() || 2 * out.group_ids.size() > out.group_ranks.size() ||
       out.group_ranks.size() > kMostMembers)
     throw std::invalid_argument("groups: ids, sizes and ranks do not fit together");
-  for (const char* name : {kSystemName, kNetworkName, kMemoryName, kReadmeName, kScriptName, kManifestName})
+  for (const std::string& name : other_files(j.at("files")))
     out.files[name] = j.at("files").at(name).get<std::string>();
   for (const char* name : {kReadmeName, kManifestName})
     out.part_files[name] = j.at("part_files").at(name).get<std::string>();
@@ -312,7 +322,7 @@ std::optional<Problem> write_expanded(const fs::path& compact, const CompactTabl
     files.at(kManifestName) = manifest_of_part(table.part_files.at(kManifestName), totals);
   }
   if (auto problem = sink.write(kGroupsName, groups)) return problem;
-  for (const char* name : {kSystemName, kNetworkName, kMemoryName, kReadmeName, kScriptName, kManifestName})
+  for (const std::string& name : other_files(files))
     if (auto problem = sink.write(name, files.at(name))) return problem;
   return std::nullopt;
 }

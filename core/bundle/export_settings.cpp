@@ -20,6 +20,8 @@ std::string export_settings(const Report& report, const ExportOptions& options) 
   j["ranks"] = to_string(options.part.ranks);
   j["stage"] = to_string(options.part.stages);
   j["flat_network"] = options.flat_network;
+  j["networks"] = nlohmann::ordered_json::array();
+  for (const PacketBackend backend : options.networks) j["networks"].push_back(backend_name(backend));
   j["compact"] = options.compact;
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
   return j.dump(2) + "\n";

@@ -145,7 +145,8 @@ void add_window(const StepWindow& window, nlohmann::ordered_json& j) {
                      {"decode_sequences", step.decode_sequences}});
 }
 
-nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluster) {
+nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluster,
+                                  const std::vector<PacketNetwork>& packets) {
   nlohmann::ordered_json j;
   j["accelerator"] = report.accelerator->name;
   j["network"] = machine_of(report.design).network.name;
@@ -154,6 +155,11 @@ nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluste
     j["dimensions"].push_back(
         {{"topology", d.topology}, {"ranks", d.ranks}, {"gbps", d.gbps}, {"latency_ns", d.latency_ns}});
   j["nearest"] = cluster.substitutions;
+  for (const PacketNetwork& network : packets) {
+    nlohmann::ordered_json& entry = j["packet_networks"][std::string(backend_name(network.backend))];
+    for (const PacketFile& file : network.files) entry["files"].push_back(file.name);
+    entry["nearest"] = network.substitutions;
+  }
   return j;
 }
 
@@ -182,7 +188,8 @@ void put_totals(nlohmann::ordered_json& j, const TraceTotals& totals, bool ring)
 }  // namespace
 
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
-                          const TraceTotals& totals, const StepWindow* window) {
+                          const std::vector<PacketNetwork>& packets, const TraceTotals& totals,
+                          const StepWindow* window) {
   nlohmann::ordered_json j;
   j["format"] = kFormat;
   j["format_version"] = kVersion;
@@ -197,7 +204,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   j["ranks"] = report.ranks;
   if (!options.part.whole()) j["ranks_here"] = totals.ranks;
   put_totals(j, totals, report.ring_position.has_value());
-  j["cluster"] = cluster_of(report, cluster);
+  j["cluster"] = cluster_of(report, cluster, packets);
   j["notes"] = notes_of(report, options);
   if (window) add_window(*window, j);
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "astra_sim/packet_network.h"
 #include "astra_sim/sim_cluster.h"
 #include "bundle/trace_export.h"
 
@@ -14,7 +15,8 @@ namespace shardscape {
 
 // window: the traces have its steps; null: one step of the report.
 std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
-                          const TraceTotals& totals, const StepWindow* window = nullptr);
+                          const std::vector<PacketNetwork>& packets, const TraceTotals& totals,
+                          const StepWindow* window = nullptr);
 
 // The manifest of a part of the ranks, from that of another part of the same job (ExportOptions::part).
 // manifest: a text of manifest_json(); it must be valid.

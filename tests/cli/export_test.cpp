@@ -20,6 +20,7 @@ class ExportTest : public QObject {
   void name_and_tensors();
   void simulate();
   void what_the_simulator_cannot_express();
+  void networks_of_packet_level_backends();
   void check_finds_damage_data();
   void check_finds_damage();
   void targets_data();
@@ -138,6 +139,53 @@ void ExportTest::what_the_simulator_cannot_express() {
   QFile network(folder.filePath("b/network.yml"));
   QVERIFY(network.open(QIODevice::ReadOnly));
   QVERIFY(network.readAll().contains("npus_count: [ 12 ]"));
+}
+
+void ExportTest::networks_of_packet_level_backends() {
+  QTemporaryDir folder;
+  const QString
+      two_nodes = "export --model llama3-8b --layers 2 --dp 2 --tp 8 --seq 128 --batch 2 --networks ";
+  const CliRun made = run_line(two_nodes + "htsim,ns3 --json -o a", folder.path());
+  QCOMPARE(made.exit_code, 0);
+  const QStringList files = everything_in(folder.filePath("a"));
+  QCOMPARE(files.size(), 16 + 7 + 5);
+  for (const char* file :
+       {"ns3-config.txt", "ns3-topology.txt", "ns3-logical-topology.json", "ns3-no-flows.txt", "htsim.topo"})
+    QVERIFY2(files.contains(file), file);
+  QVERIFY2(made.err.contains("note: htsim.topo: ") && made.err.contains("note: ns3-topology.txt: "),
+           qPrintable(made.err));
+  QFile manifest(folder.filePath("a/manifest.json")), readme(folder.filePath("a/README.md"));
+  QVERIFY(manifest.open(QIODevice::ReadOnly) && readme.open(QIODevice::ReadOnly));
+  const QJsonObject networks = QJsonDocument::fromJson(manifest.readAll())
+                                   .object()["cluster"]
+                                   .toObject()["packet_networks"]
+                                   .toObject();
+  QCOMPARE(networks["ns3"].toObject()["files"].toArray().size(), 4);
+  QCOMPARE(networks["htsim"].toObject()["nearest"].toArray(),
+           made.json()["packet_nearest"].toObject()["htsim.topo"].toArray());
+  const QByteArray page = readme.readAll();
+  for (const char* text : {"| `htsim.topo` |", "--htsim_opts -topo htsim.topo",
+                           "--logical-topology-configuration=ns3-logical-topology.json"})
+    QVERIFY2(page.contains(text), text);
+  QVERIFY(run_line("check a", folder.path()).out.contains("0 errors, 0 warnings"));
+  // A compact bundle has them too.
+  QCOMPARE(run_line(two_nodes + "ns3,htsim --compact -o compact", folder.path()).exit_code, 0);
+  QCOMPARE(run_line("expand compact -o b", folder.path()).exit_code, 0);
+  QCOMPARE(everything_in(folder.filePath("b")), files);
+  for (const QString& name : files) {
+    QFile a(folder.filePath("a/" + name)), b(folder.filePath("b/" + name));
+    QVERIFY(a.open(QIODevice::ReadOnly) && b.open(QIODevice::ReadOnly));
+    QVERIFY2(a.readAll() == b.readAll(), qPrintable(name));
+  }
+  // The folder is a bundle, which may be replaced, by one without the other backend.
+  QCOMPARE(run_line(two_nodes + "ns3 --replace -o a", folder.path()).exit_code, 0);
+  QCOMPARE(everything_in(folder.filePath("a")).size(), 16 + 7 + 4);
+  const CliRun large = run_line(
+      "export --model llama3-8b --layers 2 --dp 65 --tp 8 --seq 128 --batch 65 --networks htsim -o c",
+      folder.path());
+  QCOMPARE(large.exit_code, 1);
+  QVERIFY2(large.err.contains("64 domains"), qPrintable(large.err));
+  QVERIFY(!QFileInfo::exists(folder.filePath("c")));
 }
 
 void ExportTest::check_finds_damage_data() {
@@ -318,6 +366,10 @@ void ExportTest::wrong_flags_data() {
                                      << "one node per layer";
   QTest::newRow("tensors of steps") << "--steps 2 --tensors"
                                     << "2 steps";
+  QTest::newRow("unknown backend") << "--networks ns4"
+                                   << "ns3, htsim or ns3,htsim";
+  QTest::newRow("a backend twice") << "--networks ns3,ns3"
+                                   << "given twice";
   QTest::newRow("no step") << "--steps 0"
                            << "1 or more";
   QTest::newRow("ranks beyond") << "--ranks 0-8"
