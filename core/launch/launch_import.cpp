@@ -17,6 +17,7 @@
 #include "launch/neox/neox_launch.h"
 #include "launch/primus/primus_launch.h"
 #include "launch/rl/slime_launch.h"
+#include "launch/rl/verl_launch.h"
 #include "launch/server/server_launch.h"
 #include "launch/torchtitan/torchtitan_launch.h"
 #include "launch/trainer/trainer_launch.h"
@@ -37,6 +38,9 @@ const std::vector<Reader>& readers() {
         "recipes of Megatron-Bridge and NeMo 2, with what to read instead"},
        is_megatron_recipe,
        refuse_megatron_recipe},
+      {{"verl", "verl", "commands with actor_rollout_ref.actor settings, and the YAML of a run"},
+       is_verl_launch,
+       read_verl_launch},
       {{"megatron-bridge", "Megatron-Bridge", "run_config.yaml, and commands that run a recipe"},
        is_bridge_launch,
        read_bridge_launch},

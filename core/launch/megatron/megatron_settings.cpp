@@ -134,13 +134,14 @@ void MegatronSettings::leave_out(LaunchUse use, const std::string& name, const s
       {use, name, value == document_.arguments.end() ? "" : value->second, {}, reason, "", line});
 }
 
-void MegatronSettings::no_effect(std::span<const char* const> patterns, bool also_read) {
+void MegatronSettings::no_effect(std::span<const char* const> patterns, bool also_read,
+                                 const std::string& reason) {
   for (const auto& entry : document_.arguments) {
     const std::string& name = entry.first;
     if (read_.contains(name) && !also_read) continue;
     if (std::any_of(patterns.begin(), patterns.end(),
                     [&](std::string_view pattern) { return matches(pattern, name); }))
-      leave_out(LaunchUse::NoEffect, name, "");
+      leave_out(LaunchUse::NoEffect, name, reason);
   }
 }
 

@@ -304,7 +304,7 @@ class LaunchDocumentsTest : public QObject {
   void public_files_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("row");
-    for (const char* framework : {"torchtitan", "maxtext", "nanotron", "gpt-neox", "litgpt"}) {
+    for (const char* framework : {"torchtitan", "maxtext", "nanotron", "gpt-neox", "litgpt", "verl"}) {
       const auto text = read_text(fs::path(SHARDSCAPE_TEST_DATA) / "launch" /
                                   (std::string(framework) + ".json"));
       QVERIFY(std::holds_alternative<std::string>(text));
