@@ -106,6 +106,24 @@ std::string accepted_frameworks() {
   return out;
 }
 
+bool is_python(std::string_view text) {
+  const auto begins = [&](std::string_view word) {
+    return text.starts_with(word) || text.find("\n" + std::string(word)) != std::string_view::npos;
+  };
+  return !text.starts_with("#!/bin") && (begins("import ") || begins("from ")) &&
+         (begins("def ") || begins("class ") || begins("__all__") || begins("from "));
+}
+
+Problem unknown_text(const LaunchRequest& request) {
+  if (is_python(request.text))
+    return {
+        ProblemCode::LaunchFormat, request.where, "the text is Python, whose values only its functions know",
+        "what the framework writes of a run (a log with its arguments, or its settings in YAML or JSON), or "
+        "the command that starts it"};
+  return {ProblemCode::LaunchFormat, request.where, "the text is no launch of a known framework",
+          accepted_frameworks()};
+}
+
 }  // namespace
 
 const std::vector<LaunchFramework>& launch_frameworks() {
@@ -124,11 +142,11 @@ LaunchImport import_launch(const LaunchRequest& request) {
                                      : reader.framework.id == request.framework;
   });
   if (chosen == readers().end()) {
-    out.problems.emplace_back(ProblemCode::LaunchFormat, request.framework.empty() ? request.where : "--as",
-                              request.framework.empty()
-                                  ? "the text is no launch of a known framework"
-                                  : "\"" + request.framework + "\" is no known framework",
-                              accepted_frameworks());
+    out.problems.push_back(request.framework.empty()
+                               ? unknown_text(request)
+                               : Problem{ProblemCode::LaunchFormat, "--as",
+                                         "\"" + request.framework + "\" is no known framework",
+                                         accepted_frameworks()});
     return out;
   }
   out.framework = chosen->framework.id;
