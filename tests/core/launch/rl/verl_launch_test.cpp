@@ -11,8 +11,10 @@ namespace {
 const char* const kCommand = R"---(N=2
 python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 data.max_response_length=3072 \
   data.train_files="['a','b']" actor_rollout_ref.rollout.n=4 actor_rollout_ref.model.path=Qwen/Qwen3-8B \
-  actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.model.enable_gradient_checkpointing=True \
-  actor_rollout_ref.actor.fsdp_config.optimizer_offload=True trainer.nnodes=$N trainer.n_gpus_per_node=8 )---";
+  actor_rollout_ref.actor.ppo_mini_batch_size=64 \
+  actor_rollout_ref.model.enable_gradient_checkpointing=True \
+  actor_rollout_ref.actor.fsdp_config.optimizer_offload=True \
+  trainer.nnodes=$N trainer.n_gpus_per_node=8 )---";
 
 LaunchImport imported(std::string text) {
   LaunchRequest request;
