@@ -103,6 +103,12 @@ int save(const Design& design, const std::string& path) {
   return kDone;
 }
 
+// A launch, or a text that is not the JSON of a model either.
+bool is_launch_text(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return looks_like_launch(text) || (first != std::string::npos && text[first] != '{' && text[first] != '[');
+}
+
 int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   if (arguments.operands().empty()) {
@@ -117,7 +123,7 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return kFileError;
   }
-  if (as ? is_launch_framework(*as) : looks_like_launch(std::get<std::string>(text)))
+  if (as ? is_launch_framework(*as) : is_launch_text(std::get<std::string>(text)))
     return import_launch_file(arguments, path, std::move(std::get<std::string>(text)));
   const auto files = read_hf_files(path);
   if (const auto* problem = std::get_if<Problem>(&files)) {

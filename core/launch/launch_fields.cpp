@@ -12,15 +12,15 @@ namespace {
 
 constexpr int64_t kLargest = 1'000'000'000'000;  // products of a few sizes still fit
 
-bool matches(std::string_view pattern, std::string_view argument) {
-  return pattern.ends_with('*') ? argument.starts_with(pattern.substr(0, pattern.size() - 1))
-                                : argument == pattern;
-}
-
 // Severe uses replace milder ones of the same argument.
 bool is_more_severe(LaunchUse a, LaunchUse b) { return static_cast<int>(a) > static_cast<int>(b); }
 
 }  // namespace
+
+bool matches_name(std::string_view pattern, std::string_view argument) {
+  return pattern.ends_with('*') ? argument.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : argument == pattern;
+}
 
 std::optional<std::string> LaunchFields::text(const std::string& argument) {
   const auto it = arguments_.find(argument);
@@ -120,7 +120,7 @@ void LaunchFields::set_model(const ModelSpec& model, const std::string& name, co
 
 void LaunchFields::ignore(const std::string& pattern, const std::string& reason) {
   for (const auto& [argument, value] : arguments_) {
-    if (!matches(pattern, argument)) continue;
+    if (!matches_name(pattern, argument)) continue;
     used_.insert(argument);
     note(LaunchUse::NoEffect, argument, value, "", reason);
   }
@@ -139,8 +139,9 @@ LaunchDesign LaunchFields::finish(const LaunchRules& rules) {
     if (text(argument).value_or("false") != "false") unmapped(argument, reason);
   for (const auto& entry : arguments_) {
     const std::string &argument = entry.first, &value = entry.second;
-    const bool no_effect = std::any_of(rules.no_effect.begin(), rules.no_effect.end(),
-                                       [&](std::string_view pattern) { return matches(pattern, argument); });
+    const bool no_effect = std::any_of(
+        rules.no_effect.begin(), rules.no_effect.end(),
+        [&](std::string_view pattern) { return matches_name(pattern, argument); });
     const bool unread = !used_.contains(argument) && !no_effect;
     if (unread && (value == "null" || (rules.is_default && rules.is_default(argument, value))))
       note(LaunchUse::NoEffect, argument, value, "", "the default");

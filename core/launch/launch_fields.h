@@ -32,6 +32,9 @@ struct LaunchDesign {
   std::vector<LaunchField> fields;         // every argument, and every default and rule that set a knob
 };
 
+// Whether a name is the pattern; a final '*' of the pattern stands for any ending.
+bool matches_name(std::string_view pattern, std::string_view argument);
+
 // What a framework says of the arguments that no reader asked for.
 struct LaunchRules {
   std::string framework;                   // "Megatron-LM d98e8a6"

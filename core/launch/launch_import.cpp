@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "launch/automodel/automodel_launch.h"
 #include "launch/bridge/bridge_launch.h"
 #include "launch/bridge/python_recipe.h"
 #include "launch/deepspeed/deepspeed_launch.h"
 #include "launch/deepspeed/megatron_deepspeed.h"
+#include "launch/internevo/internevo_launch.h"
 #include "launch/litgpt/litgpt_launch.h"
 #include "launch/maxtext/maxtext_launch.h"
 #include "launch/megatron/megatron_launch.h"
@@ -17,7 +19,9 @@
 #include "launch/neox/neox_launch.h"
 #include "launch/primus/primus_launch.h"
 #include "launch/rl/slime_launch.h"
+#include "launch/rl/verl_launch.h"
 #include "launch/server/server_launch.h"
+#include "launch/simumax/simumax_launch.h"
 #include "launch/torchtitan/torchtitan_launch.h"
 #include "launch/trainer/trainer_launch.h"
 
@@ -37,6 +41,10 @@ const std::vector<Reader>& readers() {
         "recipes of Megatron-Bridge and NeMo 2, with what to read instead"},
        is_megatron_recipe,
        refuse_megatron_recipe},
+      {{"verl", "verl", "commands with actor_rollout_ref.actor settings, and the YAML of a run"},
+       is_verl_launch,
+       read_verl_launch},
+      {{"nemo-automodel", "NeMo Automodel", "YAML recipes"}, is_automodel_launch, read_automodel_launch},
       {{"megatron-bridge", "Megatron-Bridge", "run_config.yaml, and commands that run a recipe"},
        is_bridge_launch,
        read_bridge_launch},
@@ -61,11 +69,17 @@ const std::vector<Reader>& readers() {
         "scripts and command lines with --num-layers, and argument dumps in logs"},
        is_megatron_launch,
        read_megatron_launch},
+      {{"simumax", "SimuMax", "JSON files of strategies, with --model"},
+       is_simumax_launch,
+       read_simumax_launch},
       {{"torchtitan", "torchtitan", "TOML files up to v0.2.2, and settings that its logs print"},
        is_torchtitan_launch,
        read_torchtitan_launch},
       {{"nanotron", "nanotron", "YAML files"}, is_nanotron_launch, read_nanotron_launch},
       {{"gpt-neox", "GPT-NeoX", "YAML files"}, is_neox_launch, read_neox_launch},
+      {{"internevo", "InternEvo", "configurations in Python with literals"},
+       is_internevo_launch,
+       read_internevo_launch},
       {{"litgpt", "litgpt", "YAML files of litgpt pretrain"}, is_litgpt_launch, read_litgpt_launch},
       {{"maxtext", "MaxText", "YAML files, command lines of overrides, and parameters in logs"},
        is_maxtext_launch,
@@ -102,6 +116,24 @@ std::string accepted_frameworks() {
   return out;
 }
 
+bool is_python(std::string_view text) {
+  const auto begins = [&](std::string_view word) {
+    return text.starts_with(word) || text.find("\n" + std::string(word)) != std::string_view::npos;
+  };
+  return !text.starts_with("#!/bin") && (begins("import ") || begins("from ")) &&
+         (begins("def ") || begins("class ") || begins("__all__") || begins("from "));
+}
+
+Problem unknown_text(const LaunchRequest& request) {
+  if (is_python(request.text))
+    return {
+        ProblemCode::LaunchFormat, request.where, "the text is Python, whose values only its functions know",
+        "what the framework writes of a run (a log with its arguments, or its settings in YAML or JSON), or "
+        "the command that starts it"};
+  return {ProblemCode::LaunchFormat, request.where, "the text is no launch of a known framework",
+          accepted_frameworks()};
+}
+
 }  // namespace
 
 const std::vector<LaunchFramework>& launch_frameworks() {
@@ -120,11 +152,11 @@ LaunchImport import_launch(const LaunchRequest& request) {
                                      : reader.framework.id == request.framework;
   });
   if (chosen == readers().end()) {
-    out.problems.emplace_back(ProblemCode::LaunchFormat, request.framework.empty() ? request.where : "--as",
-                              request.framework.empty()
-                                  ? "the text is no launch of a known framework"
-                                  : "\"" + request.framework + "\" is no known framework",
-                              accepted_frameworks());
+    out.problems.push_back(request.framework.empty()
+                               ? unknown_text(request)
+                               : Problem{ProblemCode::LaunchFormat, "--as",
+                                         "\"" + request.framework + "\" is no known framework",
+                                         accepted_frameworks()});
     return out;
   }
   out.framework = chosen->framework.id;

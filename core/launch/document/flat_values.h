@@ -34,5 +34,6 @@ class FlatValues {
 LaunchDocument read_yaml_values(const std::string& text);
 LaunchDocument read_toml_values(const std::string& text);
 LaunchDocument read_json_values(const std::string& text);
+LaunchDocument read_python_settings(const std::string& text);
 
 }  // namespace shardscape

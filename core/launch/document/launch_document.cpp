@@ -29,17 +29,25 @@ std::string FlatValues::spaced(const std::vector<std::string>& parts) {
 
 std::variant<LaunchDocument, Problem> read_launch_document(DocumentLanguage language, const std::string& text,
                                                            const std::string& where) {
-  const char* const name = language == DocumentLanguage::Yaml   ? "YAML"
-                           : language == DocumentLanguage::Toml ? "TOML"
-                                                                : "JSON";
+  struct Reader {
+    const char* name;
+    LaunchDocument (*read)(const std::string& text);
+  };
+  const auto reader = [&]() -> Reader {
+    switch (language) {
+      case DocumentLanguage::Yaml: return {"YAML", read_yaml_values};
+      case DocumentLanguage::Toml: return {"TOML", read_toml_values};
+      case DocumentLanguage::Json: return {"JSON", read_json_values};
+      case DocumentLanguage::Python: return {"Python", read_python_settings};
+    }
+    return {"YAML", read_yaml_values};
+  }();
   try {
-    return language == DocumentLanguage::Yaml   ? read_yaml_values(text)
-           : language == DocumentLanguage::Toml ? read_toml_values(text)
-                                                : read_json_values(text);
+    return reader.read(text);
   } catch (const DocumentError& error) {
     return Problem{ProblemCode::LaunchSyntax,
                    where + (error.line > 0 ? ", line " + std::to_string(error.line) : ""), error.what(),
-                   std::string("a ") + name + " mapping of names and values"};
+                   std::string("a ") + reader.name + " mapping of names and values"};
   }
 }
 

@@ -1,8 +1,9 @@
-// Documents of settings, YAML, TOML or JSON, as one flat list of arguments: {parallelism: {tp: 8}} is the
-// argument "parallelism.tp" with the text "8".
+// Documents of settings, YAML, TOML, JSON or literals of Python, as one flat list of arguments: {parallelism:
+// {tp: 8}} is the argument "parallelism.tp" with the text "8".
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -17,9 +18,12 @@ struct LaunchDocument {
   // "".
   LaunchArguments arguments;
   std::map<std::string, int> lines;  // of arguments; JSON: none
+  // Python: arguments whose value only a running program knows. Their text is the source. A statement that
+  // assigns no literal is the argument "line 12".
+  std::set<std::string> computed = {};
 };
 
-enum class DocumentLanguage { Yaml, Toml, Json };
+enum class DocumentLanguage { Yaml, Toml, Json, Python };
 
 // Problems (LaunchSyntax) name `where` and the line. At most kMostLaunchValues values, and
 // kDeepestLaunchValue levels.

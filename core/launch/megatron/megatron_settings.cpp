@@ -12,10 +12,6 @@ namespace {
 
 constexpr int64_t kMostGpus = 100'000'000;
 
-bool matches(std::string_view pattern, std::string_view name) {
-  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
-}
-
 bool is_flag_sign(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_'; }
 
 }  // namespace
@@ -134,13 +130,14 @@ void MegatronSettings::leave_out(LaunchUse use, const std::string& name, const s
       {use, name, value == document_.arguments.end() ? "" : value->second, {}, reason, "", line});
 }
 
-void MegatronSettings::no_effect(std::span<const char* const> patterns, bool also_read) {
+void MegatronSettings::no_effect(std::span<const char* const> patterns, bool also_read,
+                                 const std::string& reason) {
   for (const auto& entry : document_.arguments) {
     const std::string& name = entry.first;
     if (read_.contains(name) && !also_read) continue;
     if (std::any_of(patterns.begin(), patterns.end(),
-                    [&](std::string_view pattern) { return matches(pattern, name); }))
-      leave_out(LaunchUse::NoEffect, name, "");
+                    [&](std::string_view pattern) { return matches_name(pattern, name); }))
+      leave_out(LaunchUse::NoEffect, name, reason);
   }
 }
 

@@ -55,7 +55,8 @@ class MegatronSettings {
   std::optional<std::string> argument(const std::string& name) const;
 
   // A final '*' stands for any ending. also_read: those that a reader asked for too.
-  void no_effect(std::span<const char* const> patterns, bool also_read = false);
+  void no_effect(std::span<const char* const> patterns, bool also_read = false,
+                 const std::string& reason = {});
   // A knob that no argument of Megatron-LM says.
   void knob(const char* id, const std::string& value, const std::string& name) {
     knobs_.push_back({id, value, name});

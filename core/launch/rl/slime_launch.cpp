@@ -61,9 +61,8 @@ void translate(MegatronSettings& s) {
   const auto tokens = s.text("--max-tokens-per-gpu");
   for (const auto& [name, value] : LaunchArguments(s.document().arguments)) {
     const bool other = std::any_of(
-        std::begin(kNoEffect), std::end(kNoEffect), [&, &name = name](std::string_view one) {
-          return one.ends_with('*') ? name.starts_with(one.substr(0, one.size() - 1)) : name == one;
-        });
+        std::begin(kNoEffect), std::end(kNoEffect),
+        [&, &name = name](std::string_view pattern) { return matches_name(pattern, name); });
     if (!other && name != "--use-dynamic-batch-size" && name != "--max-tokens-per-gpu")
       s.put(name, value, name);
   }

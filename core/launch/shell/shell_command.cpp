@@ -31,7 +31,7 @@ bool is_shell_declaration(std::string_view name) {
 
 bool reads_shell_input(const std::vector<std::string>& words) {
   const std::string& name = words[0];
-  return name == "read" || name == "mapfile" || name == "readarray" || name == "getopts" || name == "printf";
+  return name == "read" || name == "mapfile" || name == "readarray" || name == "printf";
 }
 
 size_t shell_script_of(const std::vector<std::string>& words) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "launch/shell/shell_command.h"
+#include "launch/shell/shell_options.h"
 #include "launch/shell/shell_syntax.h"
 #include "launch/shell/shell_test.h"
 #include "launch/shell/shell_words.h"
@@ -367,6 +368,10 @@ class Interpreter {
     if (name == "continue") return Flow::Continue;
     if (name == "false") succeeded_ = false;
     if (name == "shift") return shift(words);
+    if (name == "getopts") {
+      succeeded_ = next_shell_option(state_, words);
+      return Flow::Next;
+    }
     if (name == "unset") {
       for (size_t i = 1; i < words.size(); ++i) state_.variables.erase(words[i]);
     } else if (name == "set" && words.size() > 1 && words[1] == "--") {

@@ -381,10 +381,41 @@ std::vector<std::string> ShellExpander::range(std::string_view word) {
   return {};
 }
 
+// The words of "x{a,b}y"; none: the word has no list in braces.
+std::vector<std::string> ShellExpander::listed(std::string_view word) {
+  if (word.find(',') == std::string_view::npos) return {};
+  const auto behind = [&](size_t at) {
+    return std::min(word[at] == '\\' ? at + 2 : end_of_shell_part(word, at), word.size());
+  };
+  for (size_t at = 0; at < word.size(); at = behind(at)) {
+    if (word[at] != '{') continue;
+    std::vector<std::string_view> parts;
+    size_t begin = at + 1, i = begin;
+    for (int open = 1; i < word.size() && open > 0; i = open > 0 ? behind(i) : i) {
+      open += word[i] == '{' ? 1 : word[i] == '}' ? -1 : 0;
+      if ((open == 1 && word[i] == ',') || open == 0) {
+        parts.push_back(word.substr(begin, i - begin));
+        begin = i + 1;
+      }
+      state_.budget.spend(1);
+    }
+    if (parts.size() < 2 || i >= word.size() || word[i] != '}') continue;
+    std::vector<std::string> out;
+    for (const std::string_view part : parts) {
+      state_.budget.spend(word.size() + kFieldSteps);
+      out.push_back(std::string(word.substr(0, at)) + std::string(part) + std::string(word.substr(i + 1)));
+    }
+    return out;
+  }
+  return {};
+}
+
 std::vector<std::string> ShellExpander::fields(std::string_view word) {
   Piece out{state_.budget};
   if (++depth_ > kDeepest) throw ShellTooLong{};
-  if (const std::vector<std::string> words = range(word); !words.empty()) {
+  std::vector<std::string> words = range(word);
+  if (words.empty()) words = listed(word);
+  if (!words.empty()) {
     for (const std::string& one : words)
       for (std::string& field : fields(one)) out.fields.push_back(std::move(field));
     --depth_;

@@ -1,6 +1,6 @@
 // Expansion of shell words (POSIX.1-2017, section 2.6, and bash's arrays): variables, their defaults, parts
 // and replacements, arithmetic, command substitution, quotes and the split of unquoted results at spaces.
-// Ranges such as "{0..3}" become words. File names are not matched, and "~" and "{a,b}" stay.
+// Ranges such as "{0..3}" and lists such as "{a,b}" become words. File names are not matched, and "~" stays.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct ShellState {
   std::map<std::string, ShellVariable, std::less<>> variables;
   std::vector<std::string> arguments;  // $1, $2, ...
   std::string script = "script.sh";    // $0
+  size_t option_sign = 0;              // of getopts: signs of the argument that are read
   ShellBudget budget = {};
 };
 
@@ -72,6 +73,7 @@ class ShellExpander {
   std::vector<std::string> slice(std::vector<std::string> values, std::string_view rest);
   std::pair<int64_t, int64_t> bounds(std::string_view rest, size_t size);
   std::vector<std::string> range(std::string_view word);
+  std::vector<std::string> listed(std::string_view word);
   void modified(const std::string& name, const std::string* found, std::string_view rest, bool count,
                 bool quoted, Piece& out);
   void value(std::string_view text, bool quoted, Piece& out);

@@ -298,7 +298,8 @@ void read_adapters(LaunchFields& fields, const AdapterNames& names) {
   std::string list;
   for (std::string word : words_of(fields.text(names.modules).value_or(names.modules_default))) {
     if (word.ends_with("_proj")) word.resize(word.size() - 5);
-    if (word == "all" || word == "all-linear") word = "q,k,v,o,gate,up,down";
+    if (word == "all" || word == "all-linear" || word == "*" || word == "*proj")
+      word = "q,k,v,o,gate,up,down";
     list += (list.empty() ? "" : ",") + word;
   }
   fields.set("lora_modules", list, names.modules);

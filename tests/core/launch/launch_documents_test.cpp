@@ -65,6 +65,40 @@ const char* const kNeox = R"---({
   "checkpoint_activations": true, "fp16": {"enabled": true},
 })---";
 
+const char* const kAutomodel = R"---(recipe: TrainFinetuneRecipeForNextTokenPrediction
+step_scheduler: {global_batch_size: 32, local_batch_size: 8, max_steps: 10}
+model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: meta-llama/Llama-3.2-1B
+  torch_dtype: bf16
+distributed:
+  strategy: fsdp2
+  dp_size: none
+  dp_replicate_size: 2
+  tp_size: 2
+  pp_size: 2
+  sequence_parallel: true
+  frobnicate: 3
+  activation_checkpointing: true
+  pipeline: {pp_schedule: interleaved1f1b, pp_microbatch_size: 2, layers_per_stage: 4}
+dataset: {seq_len: 2048}
+)---";
+
+const char* const kInternevo = R"---(JOB = "a"  # name
+SEQ = 4 * 1024
+data = dict(seq_len=SEQ, micro_num=8, micro_bsz=2, pack_sample_into_one=True,
+            text=f"{JOB}")
+model = dict(num_layers=24, hidden_size=2**11, num_attention_heads=16, num_kv_attention_heads=8,
+    mlp_ratio=8 / 3, vocab_size=92544, checkpoint=0.5, num_chunks=2, dtype="torch.bfloat16",
+    multiple_of=round_to(256), no_bias=True)
+hybrid_zero_optimizer = dict(overlap_sync_grad=True, clip_grad_norm=0.0,
+                             reduce_bucket_size=512 * 1024 * 1024)
+parallel = dict(zero1=dict(size=2), tensor=dict(size=2, mode="msp"),
+                pipeline=dict(size=2, interleaved_overlap=True))
+lr_scheduler = {"total_steps": data["micro_num"], "warmup": (1, 2)}
+model.update(layers=3)
+)---";
+
 LaunchImport imported(std::string text, std::optional<int64_t> gpus = {}, std::string model = {}) {
   LaunchRequest request;
   request.text = std::move(text);
@@ -236,6 +270,80 @@ class LaunchDocumentsTest : public QObject {
            {"tied_embeddings", "false"}});
   }
 
+  void automodel() {
+    check(imported(kAutomodel, 16), "nemo-automodel",
+          {{"layers", "16"},
+           {"tp", "2"},
+           {"pp", "2"},
+           {"dp", "4"},
+           {"dp_shard", "2"},
+           {"batch", "32"},
+           {"microbatch", "2"},
+           {"virtual_stages", "2"},
+           {"sequence_parallel", "true"},
+           {"reshard_after_forward", "false"},
+           {"seq", "2048"},
+           {"recompute", "full"},
+           {"grad_dtype", "fp32"}});
+    const LaunchImport read = imported(kAutomodel, 16);
+    const LaunchField* unknown = field(read, "distributed.frobnicate");
+    QVERIFY(unknown && unknown->use == LaunchUse::NoCounterpart && unknown->line == 14);
+    const LaunchField* stored = field(read, "model.torch_dtype");
+    QVERIFY(stored && stored->use == LaunchUse::NoCounterpart);
+    QCOMPARE(imported(std::string(kAutomodel) + "ci: {nodes: 2, nproc_per_node: 8}\n").gpus.value_or(0),
+             int64_t(16));
+  }
+
+  void internevo() {
+    const LaunchImport read = imported(kInternevo, 16);
+    check(read, "internevo",
+          {{"layers", "24"},
+           {"hidden", "2048"},
+           {"ffn", "5632"},
+           {"kv_heads", "8"},
+           {"tp", "2"},
+           {"pp", "2"},
+           {"dp", "4"},
+           {"dp_shard", "2"},
+           {"sequence_parallel", "true"},
+           {"virtual_stages", "2"},
+           {"batch", "64"},
+           {"microbatch", "2"},
+           {"seq", "4096"},
+           {"recompute", "full"},
+           {"recompute_method", "block"},
+           {"recompute_num_layers", "3"},
+           {"overlap_grad_reduce", "true"},
+           {"clip_grad_norm", "false"}});
+    const LaunchField* computed = field(read, "model.multiple_of");
+    QVERIFY(computed && computed->use == LaunchUse::NotUnderstood && computed->line == 7);
+    const LaunchField* statement = field(read, "line 13");
+    QVERIFY(statement && statement->use == LaunchUse::NotUnderstood);
+  }
+
+  void simumax() {
+    const std::string strategy =
+        "{\"seq_len\": 2048, \"micro_batch_size\": 2, \"micro_batch_num\": 4, \"world_size\": 16, "
+        "\"tp_size\": 4, "
+        "\"pp_size\": 2, \"zero_state\": 0, \"recompute_granularity\": \"full_block\", "
+        "\"recompute_layer_num\": "
+        "3, \"tp_net\": \"auto\"}";
+    const LaunchImport read = imported(strategy, {}, "llama3-8b");
+    check(read, "simumax",
+          {{"tp", "4"},
+           {"pp", "2"},
+           {"dp", "2"},
+           {"batch", "16"},
+           {"microbatch", "2"},
+           {"sync", "ddp-flat"},
+           {"sequence_parallel", "true"},
+           {"recompute", "full"},
+           {"recompute_method", "block"},
+           {"recompute_num_layers", "3"}});
+    QCOMPARE(read.gpus.value_or(0), int64_t(16));
+    QCOMPARE(imported(strategy, 32, "llama3-8b").design.parallel.dp, int64_t(4));
+  }
+
   void what_is_no_design_says_why() {
     const auto problem = [](const LaunchImport& read) {
       return read.problems.empty() ? std::string() : to_string(read.problems[0]);
@@ -304,14 +412,16 @@ class LaunchDocumentsTest : public QObject {
   void public_files_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("row");
-    for (const char* framework : {"torchtitan", "maxtext", "nanotron", "gpt-neox", "litgpt"}) {
+    for (const char* framework : {"torchtitan", "maxtext", "nanotron", "gpt-neox", "litgpt", "verl",
+                                  "nemo-automodel", "internevo", "simumax"}) {
       const auto text = read_text(fs::path(SHARDSCAPE_TEST_DATA) / "launch" /
                                   (std::string(framework) + ".json"));
       QVERIFY(std::holds_alternative<std::string>(text));
       const Json table = Json::parse(std::get<std::string>(text));
       for (const Json& row : table["files"]) {
         const std::string file = row["file"].get<std::string>();
-        QTest::newRow(file.c_str()) << QString::fromStdString(file) << QString::fromStdString(row.dump());
+        QTest::addRow("%s %s", file.c_str(), row.value("model", "").c_str())
+            << QString::fromStdString(file) << QString::fromStdString(row.dump());
       }
     }
   }
@@ -325,7 +435,7 @@ class LaunchDocumentsTest : public QObject {
     const Json expected = Json::parse(row.toStdString());
     std::optional<int64_t> gpus;
     if (expected.contains("gpus")) gpus = expected["gpus"].get<int64_t>();
-    const LaunchImport read = imported(std::get<std::string>(text), gpus);
+    const LaunchImport read = imported(std::get<std::string>(text), gpus, expected.value("model", ""));
     if (expected.contains("problem")) {
       QVERIFY(!read.ok());
       const std::string what = to_string(read.problems[0]);

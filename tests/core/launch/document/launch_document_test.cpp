@@ -1,5 +1,6 @@
 // Documents of settings become flat arguments with lines; hostile ones are refused.
 #include <QTest>
+#include <set>
 
 #include "launch/document/launch_document.h"
 
@@ -65,6 +66,44 @@ class LaunchDocumentTest : public QObject {
     QCOMPARE(arguments.at("mine.y"), std::string("3"));
   }
 
+  void literals_of_python() {
+    const auto python = read(
+        DocumentLanguage::Python,
+        "\"\"\"A text\nalone.\"\"\"\nimport os\nN = 2 ** 4  # sixteen\nM = -N // 3 + 1\n"
+        "a = dict(\n    x=N * 2, y=8 / 3, z=(1, 2,), s='p' \"q\", t=None,\n    f=int(N / 3), o=True)\n"
+        "b = {'k': a['x'], \"l\": [dict(u=1), a[\"z\"][1]]}\nc = os.environ['X']\nd = dict(e=f(1, 2), g=3)\n"
+        "if N:\n    h = 5\nd.update(i=1)\nj = f\"{N}\"; k = 1_000\n");
+    QVERIFY2(std::holds_alternative<LaunchDocument>(python), "refused");
+    const auto& document = std::get<LaunchDocument>(python);
+    const LaunchArguments wanted{{"N", "16"},
+                                 {"M", "-5"},
+                                 {"a.x", "32"},
+                                 {"a.y", "2.66666666666667"},
+                                 {"a.z", "1 2"},
+                                 {"a.s", "pq"},
+                                 {"a.t", "null"},
+                                 {"a.f", "5"},
+                                 {"a.o", "true"},
+                                 {"b.k", "32"},
+                                 {"b.l.0.u", "1"},
+                                 {"b.l.1", "2"},
+                                 {"c", "os.environ['X']"},
+                                 {"d.e", "f(1, 2)"},
+                                 {"d.g", "3"},
+                                 {"line 12", "if N:"},
+                                 {"h", "h = 5"},
+                                 {"line 14", "d.update(i=1)"},
+                                 {"j", "f\"{N}\""},
+                                 {"k", "1000"}};
+    for (const auto& [name, value] : document.arguments)
+      QVERIFY2(wanted.contains(name) && wanted.at(name) == value, (name + " is " + value).c_str());
+    QCOMPARE(document.arguments.size(), wanted.size());
+    const std::set<std::string> computed{"c", "d.e", "line 12", "h", "line 14", "j"};
+    QVERIFY(document.computed == computed);
+    QCOMPARE(document.lines.at("a.x"), 7);
+    QCOMPARE(document.lines.at("h"), 13);
+  }
+
   void broken_and_hostile_documents_are_refused_data() {
     QTest::addColumn<DocumentLanguage>("language");
     QTest::addColumn<QString>("text");
@@ -83,6 +122,11 @@ class LaunchDocumentTest : public QObject {
     row("deep json", DocumentLanguage::Json, repeated("{\"a\":", 100'000), "file");
     row("deep toml", DocumentLanguage::Toml, "a = " + repeated("[", 200) + repeated("]", 200),
         "file, line 1");
+    row("deep python", DocumentLanguage::Python, "a = " + repeated("[", 100'000), "file, line 1");
+    row("deep signs", DocumentLanguage::Python, "\na = " + repeated("-", 100'000) + "1", "file, line 2");
+    std::string doubled = "a = [1, 1]\n";
+    for (int i = 1; i < 60; ++i) doubled += "a = [a, a]\n";
+    row("names that multiply", DocumentLanguage::Python, doubled, "file, line 18");
     std::string bomb = "a0: &a0 {x: 1, y: 1}\n";
     for (int i = 1; i < 40; ++i) {
       const std::string before = "*a" + std::to_string(i - 1);

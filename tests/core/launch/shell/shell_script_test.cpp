@@ -93,7 +93,9 @@ class ShellScriptTest : public QObject {
         "run|k|m;run|0|1");
     row("indirect names", "A=B; B=3; run ${!A}", "run|3");
     row("parts from the end", "X=abcdef; run ${X: -2} ${X:1:-2} ${X:0-3:1} ${X:9}", "run|ef|bcd|d");
-    row("ranges", "run a{0..3} {3..1} {0..6..3} '{1..2}' {a,b}", "run|a0|a1|a2|a3|3|2|1|0|3|6|{1..2}|{a,b}");
+    row("ranges", "run a{0..3} {3..1} {0..6..3} '{1..2}' {a,b}", "run|a0|a1|a2|a3|3|2|1|0|3|6|{1..2}|a|b");
+    row("lists in braces", "x=1; run a{b,{c,d}}e {,${x}}f '{a,b}' {a} \\{a,b} v={1,\"2 3\"}",
+        "run|abe|ace|ade|f|1f|{a,b}|{a}|{a,b}|v=1|v=2 3");
     row("local variables", "A=1; f() { local A=2 B; B=5; run $A; }; f; run $A ${B:-no}", "run|2;run|1|no");
     row("local takes the old value", "A=1; f() { local A=$A$A; run $A; }; f; run $A", "run|11;run|1");
     row("number of arguments", "set -- a b; run $# ${#}", "run|2|2");
@@ -106,6 +108,13 @@ class ShellScriptTest : public QObject {
     row("status of functions", "f() { return 1; }; g() { return 0; }; f && run a; g && run b; f || run c",
         "run|b;run|c");
     row("getopts", "while getopts a: o; do run $o; done; run b", "run|b");
+    row("options",
+        "set -- -t 4 -vp8 -- x; while getopts 't:vp:' o; do case $o in t) T=$OPTARG;; p) P=$OPTARG;; v) "
+        "V=1;; "
+        "esac; done; shift $((OPTIND-1)); run $T $P $V $1",
+        "run|4|8|1|x");
+    row("options that the script lacks", "set -- -q -t; while getopts ':t:' o; do run $o $OPTARG; done",
+        "run|?|q;run|:|t");
     row("read", "while read -r l; do run $l; done; run b", "run|b");
     row("waiting for a file", "while [ ! -f x ]; do sleep 1; done; run b", "run|b");
     row("waiting inside", "while true; do if [ -f x ]; then break; fi; sleep 1; done; run b", "run|b");
