@@ -210,6 +210,14 @@ Breakages of_collectives() {
        [](BundleSpec& b) { b.ranks[0].node(9) = compute(9, {8}); }},
       {"member that takes no part in the world", "COLLECTIVE_COUNT", true,
        [](BundleSpec& b) { b.ranks[0].node(10) = compute(10, {9}); }},
+      // ASTRA-sim tags messages of the world with the number of streams that a rank has begun.
+      {"other collectives before one of the world", "WAITS", true,
+       [](BundleSpec& b) {
+         for (const int64_t rank : {0, 1}) {
+           b.ranks[rank].nodes.push_back(collective(12, {9}, CollectiveType::AllReduce, 1000, "1"));
+           b.ranks[rank].node(10).deps.push_back(12);
+         }
+       }},
       // Two groups whose members disagree about which comes first.
       {"crossed groups", "WAITS", true,
        [](BundleSpec& b) {
@@ -304,6 +312,12 @@ Breakages of_configuration() {
       {"tree of an all-gather", "IMPLEMENTATION", true,
        in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
                "\"all-gather-implementation\": [\"doubleBinaryTree\"]")},
+      {"tree of groups", "IMPLEMENTATION", true,
+       in_file("system.json", "\"all-reduce-implementation\": [\"ring\"]",
+               "\"all-reduce-implementation\": [\"doubleBinaryTree\"]")},
+      {"window of no messages", "IMPLEMENTATION", true,
+       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
+               "\"all-gather-implementation\": [\"direct0\"]")},
       {"network list missing", "NETWORK_KEY", true, in_file("network.yml", "latency: [ 500.0 ]", "")},
       {"network lists of different length", "NETWORK_LISTS", true,
        in_file("network.yml", "[ 50.0 ]", "[ 50.0, 50.0 ]")},
