@@ -37,21 +37,22 @@ int run(const Arguments& arguments) {
 Command check_command() {
   std::vector<Flag> flags = bundle_path_flags();
   flags.push_back(json_flag());
-  return {"check",
-          "check that every rank of an exported bundle finishes",
-          "BUNDLE [--groups FILE] [--system FILE] [--network FILE] [--memory FILE] [--json]",
-          "Reads every trace of the bundle and checks the rules of the programs that read bundles. Bundles "
-          "of other programs may have their files elsewhere. Then "
-          ""
-          "replays all traces to prove that every rank finishes. The replay has the resource rules of a "
-          "simulator: a rank runs at most one computation and one collective or send at a time. Exit code 0: "
-          "no errors; 1: at least one error.",
-          {"shardscape-cli check out/llama8",
-           "shardscape-cli check out/stage --groups out/stage/workload.json --system system.json --network "
-           "network.yml"},
-          flags,
-          1,
-          run};
+  return {
+      "check",
+      "check that every rank of an exported bundle finishes",
+      "BUNDLE [--groups FILE] [--system FILE] [--network FILE] [--memory FILE] [--json]",
+      "Reads every trace of the bundle and checks the rules of the programs that read bundles. Bundles "
+      "of other programs may have their files elsewhere. Traces compressed with gzip are read as well, "
+      "with a warning, because simulators read plain files only. The command then replays all traces to "
+      "prove that every rank finishes. The replay has the resource rules of a simulator: a rank runs at "
+      "most one computation and one collective or send at a time. Exit code 0: no errors; 1: at least one "
+      "error.",
+      {"shardscape-cli check out/llama8",
+       "shardscape-cli check out/stage --groups out/stage/workload.json --system system.json --network "
+       "network.yml"},
+      flags,
+      1,
+      run};
 }
 
 }  // namespace shardscape

@@ -28,9 +28,9 @@ constexpr size_t kNodes = 40;
 bool is_trace(const std::string& operand) {
   std::error_code error;
   if (fs::is_directory(operand, error)) return true;
-  std::string name = operand;
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return name.ends_with(".et") || split_trace_name(fs::path(name).filename().string(), ".json");
+  const std::string file = fs::path(operand).filename().string();
+  const std::string_view name = without_gz(file);
+  return name.ends_with(".et") || split_trace_name(name, ".json");
 }
 
 // A folder that is removed at the end.

@@ -288,8 +288,13 @@ class ConfigReader {
     for (const auto& [type, key] : kKeys)
       check_implementation(*j, key, config_.implementations[implementation_index(type).value()]);
   }
+  bool has_smaller_group() const {
+    return std::any_of(config_.groups.begin(), config_.groups.end(), [&](const auto& group) {
+      return static_cast<int64_t>(group.second.size()) < config_.ranks;
+    });
+  }
 
-  // "direct4": a window of 4 messages per rank.
+  // "direct4": a window of 4 messages per rank. With a window of 0, the simulator hangs.
   static bool is_known(std::string name) {
     static const std::set<std::string> known{"ring",
                                              "oneRing",
@@ -299,7 +304,13 @@ class ConfigReader {
                                              "oneHalvingDoubling",
                                              "doubleBinaryTree"};
     if (name.starts_with("direct") || name.starts_with("oneDirect"))
-      while (std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();
+      if (const size_t digits = name.find_first_of("0123456789"); digits != std::string::npos) {
+        const std::string window = name.substr(digits);
+        if (window.find_first_not_of("0123456789") != std::string::npos ||
+            window.find_first_not_of('0') == std::string::npos)
+          return false;
+        name.resize(digits);
+      }
     return known.contains(name);
   }
 
@@ -316,14 +327,19 @@ class ConfigReader {
     for (size_t d = 0; d < it->size(); ++d) {
       const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
       names.push_back(name);
-      if (!is_known(name)) error("IMPLEMENTATION", system_.name + ": " + key + ": " + name + " is unknown");
-      if (name == "doubleBinaryTree" && (key != "all-reduce-implementation" || !config_.groups.empty()))
+      if (!is_known(name))
+        error("IMPLEMENTATION", system_.name + ": " + key + ": " + name +
+                                    " is unknown");  // Groups smaller than the job use the only entry of the
+                                                     // list, otherwise a ring.
+      if (name == "doubleBinaryTree" &&
+          (key != "all-reduce-implementation" || (it->size() == 1 && has_smaller_group())))
         error("IMPLEMENTATION",
               system_.name + ": " + key + ": doubleBinaryTree works for all-reduce on the world only");
-      if (name == "halvingDoubling" && d < npus_.size() && (npus_[d] & (npus_[d] - 1)) != 0)
-        error("IMPLEMENTATION", system_.name + ": " + key +
-                                    ": halvingDoubling needs powers of two, but dimension " +
-                                    std::to_string(d) + " has " + std::to_string(npus_[d]) + " ranks");
+      if ((name == "halvingDoubling" || name == "doubleBinaryTree") && d < npus_.size() &&
+          (npus_[d] & (npus_[d] - 1)) != 0)
+        error("IMPLEMENTATION", system_.name + ": " + key + ": " + name +
+                                    " needs powers of two, but dimension " + std::to_string(d) + " has " +
+                                    std::to_string(npus_[d]) + " ranks");
     }
   }
 

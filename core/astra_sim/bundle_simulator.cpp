@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <queue>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -83,6 +84,7 @@ class Simulator {
   struct Rank {
     std::vector<uint32_t> waits;   // by node: number of unfinished predecessors
     std::vector<uint32_t> issued;  // by group slot
+    uint64_t streams = 0;          // of all collectives so far
     // Ready nodes by id: those that block communication, and computations.
     Ready ready, computations;
     uint32_t running = kNoNodeRunning;  // the node that blocks communication
@@ -244,7 +246,9 @@ class Simulator {
     const MeetingKey key{group(rank, n), state(rank).issued[n.slot]++};
     Meeting& here = meetings_[key];
     here.members.push_back({rank, comm});
-    here.begin.push_back(now_);
+    here.times.push_back(now_);
+    here.streams.push_back(state(rank).streams);
+    state(rank).streams += static_cast<uint64_t>(stream_count(config_, n.collective.value(), n.size));
     if (here.members.size() < group_size(key.group)) return;
     // The simulator loops for ever.
     if (n.collective == CollectiveType::AllGather && n.size < config_.dataset_splits) return;
@@ -253,30 +257,43 @@ class Simulator {
       // mismatched collectives never complete
       if (other.collective != n.collective || other.size != n.size) return;
     }
+    if (const char* reason = run(here, key.group, n)) {
+      blocked_[key] = reason;
+      return;
+    }
     const Meeting met = std::move(here);
     meetings_.erase(key);
-    const std::vector<int64_t> end = network_ ? times(met, key.group, n) : met.begin;
-    for (size_t i = 0; i < end.size(); ++i) finish_at(end[i], met.members[i]);
+    for (size_t i = 0; i < met.times.size(); ++i) finish_at(met.times[i], met.members[i]);
   }
 
   struct Meeting {
-    std::vector<Waiting> members;  // in order of arrival
-    std::vector<int64_t> begin;
+    std::vector<Waiting> members;   // in order of arrival
+    std::vector<int64_t> times;     // at which they begin, then at which they end
+    std::vector<uint64_t> streams;  // that they began before
   };
 
-  std::vector<int64_t> times(const Meeting& met, int64_t group, const ShapeNode& n) {
+  // Returns why the collective never ends, or null.
+  const char* run(Meeting& met, int64_t group, const ShapeNode& n) {
+    // Without a group, the tag of a message is the number of streams that the rank has begun.
+    if (group == 0 && std::set<uint64_t>(met.streams.begin(), met.streams.end()).size() > 1)
+      return "its members began different numbers of collectives before; a group of all ranks avoids this";
+    if (!network_) return nullptr;
     if (group == 0 && world_.empty())
       for (size_t r = 0; r < ranks_.size(); ++r) world_.push_back(static_cast<int64_t>(r));
     const std::vector<int64_t>& ranks = group == 0 ? world_ : config_.groups.at(group);
-    std::vector<size_t> place;
+    SimCollective what{.type = n.collective.value(), .bytes = n.size, .members = ranks};
     for (const Waiting& w : met.members)
-      place.push_back(
+      what.arrivals.push_back(
           static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), w.rank) - ranks.begin()));
-    std::vector<int64_t> at(ranks.size()), end;
-    for (size_t i = 0; i < place.size(); ++i) at[place[i]] = met.begin[i];
-    network_->collective(n.collective.value(), n.size, ranks, at, stop_);
-    for (const size_t p : place) end.push_back(at[p]);
-    return end;
+    if (what.type == CollectiveType::AllReduce && ranks.size() == ranks_.size()) {
+      what.earlier_streams = all_reduced_;
+      all_reduced_ += stream_count(config_, what.type, what.bytes);
+    }
+    std::vector<int64_t> at(ranks.size());
+    for (size_t i = 0; i < met.times.size(); ++i) at[what.arrivals[i]] = met.times[i];
+    if (!network_->collective(what, at, stop_)) return "its streams wait for each other";
+    for (size_t i = 0; i < met.times.size(); ++i) met.times[i] = at[what.arrivals[i]];
+    return nullptr;
   }
 
   bool all_finished() {
@@ -320,6 +337,13 @@ class Simulator {
                        [&](const Waiting& w) { return w.rank == rank && w.comm == comm; });
   }
 
+  // Why a collective never ends though all its members take part.
+  std::string reason_of(const MeetingKey& key, const ShapeNode& n) const {
+    if (const auto it = blocked_.find(key); it != blocked_.end()) return it->second;
+    return n.size < config_.dataset_splits ? "it is smaller than preferred-dataset-splits"
+                                           : "its members have different types or sizes";
+  }
+
   void describe_meeting(int64_t rank) {
     Rank& s = state(rank);
     const ShapeNode& n = node(rank, s.running);
@@ -337,14 +361,12 @@ class Simulator {
       for (size_t r = 0; r < ranks_.size(); ++r) look(static_cast<int64_t>(r));
     else
       for (const int64_t member : config_.groups.at(id)) look(member);
-    findings_.error(
-        "WAITS", rank, static_cast<int64_t>(n.id),
-        "waits forever in collective " + std::to_string(number) + " of " +
-            (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" + collective_text(n) +
-            "): " +
-            (count == 0 ? (n.size < config_.dataset_splits ? "it is smaller than preferred-dataset-splits"
-                                                           : "its members have different types or sizes")
-                        : "missing rank " + missing + (count > 8 ? " and others" : "")));
+    findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
+                    "waits forever in collective " + std::to_string(number) + " of " +
+                        (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
+                        collective_text(n) + "): " +
+                        (count == 0 ? reason_of({id, number - 1}, n)
+                                    : "missing rank " + missing + (count > 8 ? " and others" : "")));
   }
 
   const BundleTraces& traces_;
@@ -361,6 +383,8 @@ class Simulator {
   std::deque<Waiting> due_now_;  // nodes that end at now_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> later_;
   std::unordered_map<MeetingKey, Meeting, KeyHash> meetings_;
+  std::unordered_map<MeetingKey, const char*, KeyHash> blocked_;  // why they never end
+  int64_t all_reduced_ = 0;                                       // streams of all-reduces of the whole job
   std::unordered_map<MessageKey, Message, KeyHash> messages_;
 };
 

@@ -1,6 +1,7 @@
 // Simulates a whole bundle under the resource rules of ASTRA-sim. A rank runs one computation at a time, and
 // one collective, send or access to remote memory at a time; receives are unlimited. The ready node with the
 // lowest id runs first. Collectives meet by order of issue per group; messages match by tag, ends and size.
+// In a collective without a group, all ranks must have begun the same number of streams before.
 #pragma once
 
 #include <cstdint>

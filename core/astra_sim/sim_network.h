@@ -4,12 +4,12 @@
 // A message of S bytes takes hops · latency + S / bandwidth of the first dimension along which its ends
 // differ, in whole nanoseconds. A switch takes 2 hops, a full connection 1, a ring the shorter way round.
 //
-// A collective of n ranks is cut into preferred-dataset-splits streams. In a dimension, as many streams run
-// at a time as active-chunks-per-dimension; the next one starts when the first of these ends. Streams of a
-// collective have the same size, so that they end in the order in which they start, if the collective has one
-// phase. A stream passes the dimensions as phases: all-gathers from the last dimension to the first,
-// all-reduces level by level under localBWAware. A group smaller than the job is one phase, a ring if there
-// are several dimensions.
+// A collective of n ranks is cut into preferred-dataset-splits streams of equal size. In a dimension, as many
+// streams run at a time as active-chunks-per-dimension; the next one starts when one of these ends. A stream
+// passes the dimensions as phases: all-gathers from the last dimension to the first, all-reduces level by
+// level under localBWAware, with rings reversed on the way back. A group smaller than the job is one phase, a
+// ring if there are several dimensions. Streams that overtake each other, windows of several messages, direct
+// all-reduces and trees are simulated event by event (stream_simulator.h).
 //
 // In a phase a rank waits D, then sends its first message. For each received message it waits D again, and
 // for a reduction also three passes of the message over its memory; then it sends the next message. D is
@@ -17,8 +17,9 @@
 // - ring: n-1 messages of S/n to the next rank (all-gather: of S, its own shard); all-reduce 2(n-1);
 //   all-to-all n(n-1)/2.
 // - direct with a window W: as ring, but an all-to-all has n-1 messages. The messages go to one rank after
-//   another. Without W: n-1 messages at once.
+//   another, W at a time. Without W: n-1 messages at once.
 // - halvingDoubling: messages of S/2, S/4, ..., for an all-reduce then back, to the rank 1, 2, 4, ... away.
+// - doubleBinaryTree: S up the tree to the root, and down again. Streams use one of two trees in turn.
 //
 // Sources: astra-sim/astra-sim, astra-sim/system and network_frontend/analytical @518bd51.
 #pragma once
@@ -31,59 +32,60 @@
 #include <vector>
 
 #include "astra_sim/bundle_config.h"
+#include "astra_sim/collective_phase.h"
+#include "astra_sim/stream_simulator.h"
 #include "base/problem.h"
 #include "chakra/chakra.h"
 
 namespace shardscape {
+
+struct SimCollective {
+  chakra::CollectiveType type = chakra::CollectiveType::AllReduce;  // with an implementation_index
+  int64_t bytes = 0;
+  std::vector<int64_t> members = {};  // ranks of the group, in its order
+  // Indices of the members in the order in which they start; empty: in the order of the group.
+  std::vector<size_t> arrivals = {};
+  // Streams of all earlier all-reduces of the whole job: two trees are used in turn.
+  int64_t earlier_streams = 0;
+};
+
+// The number of streams of a collective; 0: an all-gather below preferred-dataset-splits.
+int64_t stream_count(const BundleConfig& config, chakra::CollectiveType type, int64_t bytes);
 
 class SimNetwork {
  public:
   // Returns a Problem for a configuration that is not simulated. The configuration must outlive the result.
   static Result<SimNetwork> make(const BundleConfig& config);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
-  // type: with an implementation_index. members: ranks of the group, in its order. times: ns per member; in:
-  // start, out: end of the collective; incomplete if stopped.
-  void collective(chakra::CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,
-                  std::vector<int64_t>& times, const std::stop_token& stop = {}) const;
+  // Three passes of the bytes over the memory: two reads and a write.
+  int64_t reduction(int64_t bytes) const;  // ns
+  // D. in_part: of a group smaller than the job.
+  int64_t handling(bool in_part) const;  // ns
+
+  // Phases, parties and streams of a collective.
+  StreamPlan plan(const SimCollective& what) const;
+  // times: ns per member; in: start, out: end of the collective; incomplete if stopped. Returns false if the
+  // collective never ends, because its streams wait for each other, or if stopped.
+  bool collective(const SimCollective& what, std::vector<int64_t>& times,
+                  const std::stop_token& stop = {}) const;
 
  private:
-  enum class Algorithm : uint8_t { Ring, Direct, HalvingDoubling };
-  struct Implementation {
-    Algorithm algorithm = Algorithm::Ring;
-    int64_t window = 0;  // messages of a rank at a time; 0: all
-    // Runs over all ranks of the job, as if the network had one dimension.
-    bool whole = false;
-  };
-  struct Phase {
-    chakra::CollectiveType type;
-    Implementation by;
-    int64_t dimension = -1;  // -1: all members in one phase
-    int64_t bytes = 0;
-  };
-  // Ranks of one phase that exchange messages, and the indices of their times.
-  struct Party {
-    std::vector<int64_t> ranks;
-    std::vector<size_t> places;
-    // The group is smaller than the job.
-    bool part = false;
-  };
-
   explicit SimNetwork(const BundleConfig& config) : config_(config) {}
-  std::vector<Phase> phases(chakra::CollectiveType type, int64_t bytes, bool whole_job) const;
-  std::vector<Party> parties(const Phase& phase, const std::vector<int64_t>& members, bool whole_job) const;
-  void run(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+  std::vector<CollectivePhase> phases(chakra::CollectiveType type, int64_t bytes, bool whole_job) const;
+  std::vector<CollectiveParty> parties(const CollectivePhase& phase, const std::vector<int64_t>& members,
+                                       bool whole_job) const;
+  void run_in_order(const StreamPlan& plan, std::vector<int64_t>& times, const std::stop_token& stop) const;
+  void run(const CollectivePhase& phase, const CollectiveParty& party, std::vector<int64_t>& times,
            const std::stop_token& stop) const;
-  void in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times,
+  void in_sequence(const CollectivePhase& phase, const CollectiveParty& party, std::vector<int64_t>& times,
                    const std::stop_token& stop) const;
-  void all_at_once(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
-  bool reduces(const Phase& phase, const Party& party, int64_t message) const;
-  int64_t reduction(int64_t bytes) const;
-  int64_t handling(const Party& party) const;
-  // The first set of ranks with halving and doubling that is no power of two.
-  std::optional<std::string> uneven_halving() const;
+  void all_at_once(const CollectivePhase& phase, const CollectiveParty& party,
+                   std::vector<int64_t>& times) const;
+  // The first set of ranks that is no power of two, but whose algorithm needs one.
+  std::optional<std::string> uneven() const;
 
   const BundleConfig& config_;
-  std::array<std::vector<Implementation>, kImplementationCount> implementations_;
+  std::array<std::vector<CollectiveImplementation>, kImplementationCount> implementations_;
 };
 
 }  // namespace shardscape

@@ -9,15 +9,15 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
+#include "base/compressed_file.h"
 #include "bundle/bundle_files.h"
 #include "bundle/file_limits.h"
 #include "bundle/manifest.h"
 #include "bundle/node_rules.h"
-#include "bundle/trace_name.h"
+#include "bundle/trace_folder.h"
 #include "chakra/digest.h"
 #include "model/parallel_loop.h"
 
@@ -32,8 +32,8 @@ struct TraceFiles {
   int64_t extra = 0;            // ranks beyond those of the network
 };
 
-// Reads the whole file. Returns 0 or an errno.
-int read_file(const fs::path& path, std::string& bytes) {
+// Reads the bytes of the whole file. Returns 0 or an errno.
+int read_plain(const fs::path& path, std::string& bytes) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return errno;
   struct stat info {};
@@ -53,6 +53,28 @@ int read_file(const fs::path& path, std::string& bytes) {
   bytes.resize(at);
   ::close(file);
   return error;
+}
+
+// The content of a trace file.
+struct TraceContent {
+  std::string bytes;
+  bool compressed = false;  // the file has the gzip data of these bytes
+  std::string error;        // why the file cannot be read
+};
+
+TraceContent read_content(const fs::path& path) {
+  constexpr std::string_view kGzip = "\x1f\x8b";
+  TraceContent out;
+  if (const int error = read_plain(path, out.bytes)) out.error = std::strerror(error);
+  out.compressed = out.bytes.starts_with(kGzip);
+  if (!out.compressed) return out;
+  auto text = read_text_or_gzip(path);
+  if (const auto* problem = std::get_if<Problem>(&text)) {
+    out.error = problem->what;
+  } else {
+    out.bytes = std::move(std::get<std::string>(text));
+  }
+  return out;
 }
 
 class BundleReader {
@@ -86,14 +108,11 @@ class BundleReader {
 
  private:
   void find_files() {
-    std::map<std::string, std::map<int64_t, fs::path>> families;
     std::error_code error;
-    for (fs::directory_iterator it(bundle_, error), end; !error && it != end; it.increment(error)) {
-      if (const auto name = split_trace_name(it->path().filename().string(), ".et"))
-        families[name->name][name->rank] = it->path();
-    }
+    const auto families = trace_families(bundle_, ".et", error);
     if (families.empty())
-      return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " has no file <name>.<rank>.et");
+      return findings_.error("NO_TRACES", -1, -1,
+                             bundle_.string() + " has no file <name>.<rank>.et or .et.gz");
     if (families.size() > 1) {
       std::string names;
       for (const auto& [name, ranks] : families) names += (names.empty() ? "" : ", ") + name;
@@ -132,7 +151,7 @@ class BundleReader {
   }
 
   // Whether the manifest says that the bundle is a part of the job. The ranks of this part must be there.
-  bool is_part(const std::map<int64_t, fs::path>& ranks) {
+  bool is_part(const TraceFamily& ranks) {
     constexpr int64_t kMostListed = 1 << 20;  // numbers of missing ranks may be above all that are there
     const auto manifest = read_manifest(bundle_, kMostListed);
     if (!manifest || !manifest->part) return false;
@@ -164,18 +183,21 @@ class BundleReader {
 
   void read_one(int64_t rank, Findings& findings) {
     const fs::path& path = files_.paths[static_cast<size_t>(rank)];
-    std::string bytes;
-    if (const int error = read_file(path, bytes))
-      return findings.error("READ", rank, -1, std::strerror(error));
+    const TraceContent content = read_content(path);
+    if (!content.error.empty()) return findings.error("READ", rank, -1, content.error);
+    if (content.compressed)
+      findings.warning(
+          "GZIP", rank, -1,
+          path.filename().string() + " is compressed with gzip; simulators read plain files only");
     if (::access(path.c_str(), W_OK) != 0)
       findings.warning("READ_ONLY", rank, -1,
                        "the simulator opens traces for appending: the file must be writable");
     RankTrace& trace = out_.traces.ranks[static_cast<size_t>(rank)];
-    trace.bytes = static_cast<int64_t>(bytes.size());
-    trace.digest = poly61(bytes);
+    trace.bytes = static_cast<int64_t>(content.bytes.size());
+    trace.digest = poly61(content.bytes);
     TraceShape shape;
     const auto ranks = out_.absent > 0 ? out_.files + out_.absent : static_cast<int64_t>(files_.paths.size());
-    read_trace(bytes, {out_.config, rank, ranks}, shape, trace, findings);
+    read_trace(content.bytes, {out_.config, rank, ranks}, shape, trace, findings);
     if (trace.readable) trace.shape = intern(std::move(shape));
   }
 

@@ -65,8 +65,6 @@ class FileReader {
         peers_(trace.peers) {}
 
   void read(std::string_view file) {
-    if (file.starts_with("\x1f\x8b"))
-      return error("GZIP", "the file is compressed; simulators read plain files only");
     if (file.empty()) return error("NO_METADATA", "the file is empty; it must start with a GlobalMetadata");
     TraceReader reader(file);
     std::string version;

@@ -14,6 +14,12 @@ struct TraceName {
   int64_t rank = 0;
 };
 
+// The name of a file without the ".gz" of a compressed one.
+inline std::string_view without_gz(std::string_view file) {
+  if (file.ends_with(".gz")) file.remove_suffix(3);
+  return file;
+}
+
 // "trace.12.et" with the suffix ".et" -> "trace", 12. Nothing for other names.
 inline std::optional<TraceName> split_trace_name(std::string_view file, std::string_view suffix) {
   if (!file.ends_with(suffix)) return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "base/compressed_file.h"
 #include "bundle/file_limits.h"
+#include "bundle/trace_folder.h"
 #include "bundle/trace_name.h"
 #include "chakra/wire_reader.h"
 
@@ -14,29 +15,20 @@ namespace shardscape {
 namespace {
 
 namespace fs = std::filesystem;
-using Traces = std::map<int64_t, fs::path>;
 
 constexpr const char* kAccepted =
     "a Chakra trace: binary (.et), or the JSON of Chakra's jsonizer or feeder, of STAGE, or of PyTorch's "
     "ExecutionTraceObserver; also compressed with gzip";
 
-std::optional<TraceName> name_of(const fs::path& file, std::string_view suffix) {
-  std::string name = file.filename().string();
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  return split_trace_name(name, suffix);
-}
-
 Problem unusable(const fs::path& path, const std::string& what) {
   return {ProblemCode::TraceFormat, path.string(), what, kAccepted};
 }
 
-Result<Traces> in_folder(const fs::path& folder, std::string_view suffix) {
-  std::map<std::string, Traces> by_name;
+Result<TraceFamily> in_folder(const fs::path& folder, std::string_view suffix) {
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (const auto name = name_of(it->path(), suffix)) by_name[name->name][name->rank] = it->path();
+  auto by_name = trace_families(folder, suffix, error);
   if (error) return Problem{ProblemCode::FileUnreadable, folder.string(), error.message()};
-  if (by_name.empty()) return Traces{};
+  if (by_name.empty()) return TraceFamily{};
   if (by_name.size() == 1) return std::move(by_name.begin()->second);
   constexpr size_t kListed = 4;
   std::string names;
@@ -51,19 +43,21 @@ Result<Traces> in_folder(const fs::path& folder, std::string_view suffix) {
 
 }  // namespace
 
-Result<Traces> find_traces(const fs::path& path) {
+Result<TraceFamily> find_traces(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))
     return Problem{ProblemCode::FileUnreadable, path.string(), "there is no such file or folder"};
   if (!fs::is_directory(status)) {
+    const std::string file = path.filename().string();
     for (const char* suffix : {".et", ".json"})
-      if (const auto name = name_of(path, suffix)) return Traces{{name->rank, path}};
-    return Traces{{0, path}};
+      if (const auto name = split_trace_name(without_gz(file), suffix))
+        return TraceFamily{{name->rank, path}};
+    return TraceFamily{{0, path}};
   }
   for (const char* suffix : {".et", ".json"}) {
     auto found = in_folder(path, suffix);
-    if (std::holds_alternative<Problem>(found) || !std::get<Traces>(found).empty()) return found;
+    if (std::holds_alternative<Problem>(found) || !std::get<TraceFamily>(found).empty()) return found;
   }
   return Problem{ProblemCode::TraceFormat, path.string(), "the folder has no trace",
                  "files NAME.<rank>.et or NAME.<rank>.json"};

@@ -69,6 +69,20 @@ class TraceTest : public QObject {
     QCOMPARE(kinds("trace z --json"), kinds("trace a --rank 0 --json"));
   }
 
+  void compressed_bundles() {
+    QVERIFY(QDir(root()).mkpath("y"));
+    for (const QFileInfo& file : QDir(root() + "/a").entryInfoList(QDir::Files)) {
+      const QString copy = root() + "/y/" + file.fileName();
+      QVERIFY(QFile::copy(file.filePath(), copy));
+      if (copy.endsWith(".et") && QProcess::execute("gzip", {copy}) != 0) QSKIP("gzip is not installed");
+    }
+    const CliRun check = run_line("check y", root());
+    QVERIFY2(check.exit_code == 0 && check.out.contains("GZIP"), qPrintable(check.out + check.err));
+    const QJsonObject compressed = run_line("simulate y --json", root()).json();
+    QVERIFY(compressed["cycles"].toInteger() > 0);
+    QCOMPARE(compressed, run_line("simulate a --json", root()).json());
+  }
+
   void comparison() {
     const CliRun same = run_line("compare a a", root());
     QVERIFY2(same.exit_code == 0 && same.out.contains("the traces are equal"), qPrintable(same.out));

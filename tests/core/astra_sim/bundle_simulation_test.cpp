@@ -9,6 +9,7 @@
 #include "bundle/bundle.h"
 #include "bundle/bundle_simulation.h"
 #include "chakra/trace_reader.h"
+#include "support/collective_config.h"
 #include "support/trace_bundle.h"
 #include "support/trace_designs.h"
 #include "timing/machine_of.h"
@@ -20,30 +21,11 @@ using chakra::CollectiveType;
 
 namespace {
 
-constexpr double kByteEveryNs = 1e9 / (1 << 30);  // of network.yml, whose GB are 2^30 bytes
 constexpr const char* kKinds[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
 
-// A byte and 100 ns per hop; memory moves 1,000 bytes per ns, so that adding up m bytes takes 3 floor(m /
-// 1000). D is 1 ns.
-BundleConfig config(const std::string& topology, std::vector<int64_t> ranks, const std::string& by) {
-  BundleConfig c;
-  c.ranks = 1;
-  for (const int64_t n : ranks) {
-    c.dimensions.push_back({topology, n, kByteEveryNs, 100});
-    c.ranks *= n;
-  }
-  for (auto& list : c.implementations) list.assign(ranks.size(), by);
-  c.endpoint_delay = 1;
-  c.memory_bytes_per_second = 1e12;
-  return c;
-}
-
 std::vector<int64_t> times(const BundleConfig& c, CollectiveType type, int64_t bytes,
-                           const std::vector<int64_t>& members, std::vector<int64_t> begin) {
-  const auto made = SimNetwork::make(c);
-  if (const auto* problem = std::get_if<Problem>(&made)) throw std::runtime_error(to_string(*problem));
-  std::get<SimNetwork>(made).collective(type, bytes, members, begin);
-  return begin;
+                           const std::vector<int64_t>& members, const std::vector<int64_t>& begin) {
+  return collective_times(c, {.type = type, .bytes = bytes, .members = members}, begin);
 }
 
 std::string slurp(const std::filesystem::path& path) {
@@ -96,7 +78,7 @@ class PlayTest : public QObject {
     QFETCH(int, type);
     QFETCH(int, bytes);
     QFETCH(int, ns);
-    const BundleConfig c = config(topology.toStdString(), {4}, by.toStdString());
+    const BundleConfig c = collective_config(topology.toStdString(), {4}, by.toStdString());
     for (const int64_t t : times(c, static_cast<CollectiveType>(type), bytes, {0, 1, 2, 3}, {0, 0, 0, 0}))
       QCOMPARE(t, int64_t{ns});
   }
@@ -104,7 +86,7 @@ class PlayTest : public QObject {
   // In a group smaller than the job, every message takes 10 ns at each end. A rank that begins late delays
   // the ranks that need its message.
   void groups_and_late_members() {
-    const BundleConfig c = config("Switch", {4}, "ring");
+    const BundleConfig c = collective_config("Switch", {4}, "ring");
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1}, {0, 0}),
              (std::vector<int64_t>{10 + 1200 + 10, 10 + 1200 + 10}));
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1}, {0, 500}),
@@ -112,7 +94,7 @@ class PlayTest : public QObject {
   }
 
   void streams_follow_each_other() {
-    BundleConfig c = config("Switch", {4}, "ring");
+    BundleConfig c = collective_config("Switch", {4}, "ring");
     c.dataset_splits = 2;
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{2 * (1 + 3 * (700 + 1))});
@@ -124,32 +106,27 @@ class PlayTest : public QObject {
     c.dataset_splits = 3;
     QCOMPARE(times(c, CollectiveType::AllGather, 1500, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{2 * (1 + 3 * (700 + 1))});
-    c = config("Switch", {2, 2}, "ring");
-    c.dataset_splits = c.active_chunks = 2;
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
-    c.active_chunks = 1;
-    QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c)));
     c.dataset_splits = int64_t{1} << 40;
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
   }
 
   // Halving and doubling exchanges pairs: a group of another size would read beyond its members.
   void halving_needs_powers_of_two() {
-    BundleConfig c = config("Switch", {4}, "halvingDoubling");
+    BundleConfig c = collective_config("Switch", {4}, "halvingDoubling");
     QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c)));
     c.groups[7] = {0, 1, 2};
     const auto uneven_group = SimNetwork::make(c);
     QVERIFY(std::get<Problem>(uneven_group).what.find("group 7 has 3 ranks") != std::string::npos);
-    c = config("Switch", {6}, "halvingDoubling");
+    c = collective_config("Switch", {6}, "halvingDoubling");
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
-    c = config("Switch", {2, 3}, "oneHalvingDoubling");
+    c = collective_config("Switch", {2, 3}, "oneHalvingDoubling");
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).what.find("the job has 6 ranks") != std::string::npos);
   }
 
   // Numbers of a file may be of any size: times stop at kForever, and nothing overflows.
   void absurd_numbers_do_not_overflow() {
     for (const char* by : {"ring", "direct", "direct1", "halvingDoubling"}) {
-      BundleConfig c = config("Ring", {4}, by);
+      BundleConfig c = collective_config("Ring", {4}, by);
       c.dimensions[0].latency = 1e300;
       c.endpoint_delay = 1e300;
       for (const CollectiveType type : {CollectiveType::AllReduce, CollectiveType::AllGather,
@@ -157,7 +134,7 @@ class PlayTest : public QObject {
         QCOMPARE(times(c, type, std::numeric_limits<int64_t>::max(), {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
                  kForever);
     }
-    BundleConfig c = config("Switch", {4}, "ring");
+    BundleConfig c = collective_config("Switch", {4}, "ring");
     c.dataset_splits = 8;
     std::vector<int64_t> at{0, 0, 0, 0};
     at = times(c, CollectiveType::AllGather, 4, {0, 1, 2, 3}, at);  // less than a byte per stream
@@ -165,7 +142,7 @@ class PlayTest : public QObject {
   }
 
   void dimensions() {
-    BundleConfig c = config("Switch", {2, 2}, "ring");
+    BundleConfig c = collective_config("Switch", {2, 2}, "ring");
     c.dimensions[1].gigabytes /= 2;
     const auto network = SimNetwork::make(c);
     QCOMPARE(std::get<SimNetwork>(network).message(0, 1, 1000), int64_t{200 + 1000});
@@ -189,12 +166,14 @@ class PlayTest : public QObject {
   }
 
   void unsupported_bundles_are_refused() {
-    BundleConfig c = config("Switch", {4}, "doubleBinaryTree");
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
-    c = config("Switch", {4}, "ring");
+    BundleConfig c = collective_config("Switch", {4}, "ring");
     c.replay_only = true;
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
     QVERIFY(std::get<Problem>(SimNetwork::make({})).code == ProblemCode::NetworkInvalid);
+    for (const char* by : {"direct0", "oneDoubleBinaryTree", "star"}) {
+      const BundleConfig unknown = collective_config("Switch", {4}, by);
+      QVERIFY(std::get<Problem>(SimNetwork::make(unknown)).code == ProblemCode::NotSimulated);
+    }
   }
 
   // Two ranks: a roofline of 1 TFLOP/s, so that 10^6 operations take 1,000 ns.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "bundle/checker.h"
+#include "support/gzip_file.h"
 #include "support/trace_bundle.h"
 
 using namespace shardscape;
@@ -59,7 +60,7 @@ Breakages of_files() {
       {"last rank missing", "MISSING_RANK", true, [](BundleSpec& b) { b.ranks.erase(3); }},
       {"trace beyond the ranks", "EXTRA_FILE", false, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
       {"product of npus_count", "NPUS_PRODUCT", true, [](BundleSpec& b) { b.ranks[4] = b.ranks[3]; }},
-      {"compressed", "GZIP", true, [](BundleSpec& b) { b.ranks[1].raw = "\x1f\x8b\x08 and so on"; }},
+      {"damaged gzip", "READ", true, [](BundleSpec& b) { b.ranks[1].raw = "\x1f\x8b\x08 and so on"; }},
       {"schema 0.0.1", "SCHEMA", true,
        // A node with id 1, name "n", node_type COMP_NODE, tensor_size 8 and num_ops 9.
        [](BundleSpec& b) { b.ranks[1].raw = "\x0b\x08\x01\x12\x01n\x18\x03\x30\x08\x60\x09"; }},
@@ -209,6 +210,14 @@ Breakages of_collectives() {
        [](BundleSpec& b) { b.ranks[0].node(9) = compute(9, {8}); }},
       {"member that takes no part in the world", "COLLECTIVE_COUNT", true,
        [](BundleSpec& b) { b.ranks[0].node(10) = compute(10, {9}); }},
+      // ASTRA-sim tags messages of the world with the number of streams that a rank has begun.
+      {"other collectives before one of the world", "WAITS", true,
+       [](BundleSpec& b) {
+         for (const int64_t rank : {0, 1}) {
+           b.ranks[rank].nodes.push_back(collective(12, {9}, CollectiveType::AllReduce, 1000, "1"));
+           b.ranks[rank].node(10).deps.push_back(12);
+         }
+       }},
       // Two groups whose members disagree about which comes first.
       {"crossed groups", "WAITS", true,
        [](BundleSpec& b) {
@@ -303,6 +312,12 @@ Breakages of_configuration() {
       {"tree of an all-gather", "IMPLEMENTATION", true,
        in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
                "\"all-gather-implementation\": [\"doubleBinaryTree\"]")},
+      {"tree of groups", "IMPLEMENTATION", true,
+       in_file("system.json", "\"all-reduce-implementation\": [\"ring\"]",
+               "\"all-reduce-implementation\": [\"doubleBinaryTree\"]")},
+      {"window of no messages", "IMPLEMENTATION", true,
+       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
+               "\"all-gather-implementation\": [\"direct0\"]")},
       {"network list missing", "NETWORK_KEY", true, in_file("network.yml", "latency: [ 500.0 ]", "")},
       {"network lists of different length", "NETWORK_LISTS", true,
        in_file("network.yml", "[ 50.0 ]", "[ 50.0, 50.0 ]")},
@@ -376,7 +391,7 @@ class CheckerTest : public QObject {
 
   // No rule without a bundle that breaks it.
   void every_code_is_broken_once() {
-    std::set<std::string> broken{"READ_ONLY", "READ", "STOPPED"};  // tested by themselves below
+    std::set<std::string> broken{"READ_ONLY", "READ", "STOPPED", "GZIP"};  // tested by themselves below
     for (const Breakage& b : breakages()) broken.insert(b.code);
     const std::regex pattern(R"re((?:error|warning)\("([A-Z][A-Z_]+)")re");
     int found = 0;
@@ -409,6 +424,38 @@ class CheckerTest : public QObject {
     bundle.save(folder);
     fs::create_directory(folder / "trace.1.et");
     QVERIFY(has(check_bundle(folder), "READ"));
+  }
+
+  // The content of a file decides, not its name.
+  void compressed_traces_data() {
+    QTest::addColumn<QString>("ending");
+    QTest::newRow("name of a compressed file") << ".et.gz";
+    QTest::newRow("name of a plain file") << ".et";
+  }
+  void compressed_traces() {
+    QFETCH(QString, ending);
+    const fs::path folder = fresh_folder("bundle");
+    BundleSpec bundle = good_bundle();
+    const TraceFileSpec last = bundle.ranks[3];
+    bundle.ranks.erase(3);
+    bundle.save(folder);
+    const fs::path file = folder / ("trace.3" + ending.toStdString());
+    write_gzip(file, trace_bytes(last));
+    const CheckReport report = check_bundle(folder);
+    QVERIFY2(report.ok(), check_text(report).c_str());
+    QCOMPARE(report.nodes, 44);
+    QCOMPARE(report.findings.size(), size_t{1});
+    QVERIFY(has(report, "GZIP") && report.findings[0].rank == 3);
+    QVERIFY(report.findings[0].message.starts_with(file.filename().string() + " is compressed"));
+  }
+
+  // A simulator reads the plain file of a rank.
+  void plain_traces_come_first() {
+    const fs::path folder = fresh_folder("bundle");
+    good_bundle().save(folder);
+    for (const char* rank : {"0", "1", "2", "3"})
+      write_gzip(folder / ("trace." + std::string(rank) + ".et.gz"), "no trace");
+    QVERIFY(check_bundle(folder).findings.empty());
   }
 
   void read_only_trace() {

@@ -1,12 +1,11 @@
 // Traces of torch.profiler become profiles; damaged ones become messages.
-#include <zlib.h>
-
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
 #include <random>
 
 #include "profile/profile.h"
+#include "support/gzip_file.h"
 #include "support/profile_trace.h"
 
 using namespace shardscape;
@@ -48,9 +47,7 @@ class Files {
   }
   std::string zip(const std::string& text, int times = 1) {
     const std::string path = folder_.filePath("trace.json.gz").toStdString();
-    gzFile file = gzopen(path.c_str(), "wb");
-    for (int i = 0; i < times; ++i) gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
-    gzclose(file);
+    write_gzip(path, text, times);
     return path;
   }
   std::string path() const { return folder_.path().toStdString(); }
