@@ -124,8 +124,8 @@ const char* packet_facts(PacketBackend backend) {
              "of ranks. It writes `ns3-output*` into this folder.";
     case PacketBackend::Htsim:
       return "`--htsim_opts` ends the options of ASTRA-sim, so it comes last. `network.yml` gives the "
-             "dimensions of collectives only. htsim takes memory for each pair of ranks and "
-             "stops after 4 simulated seconds.";
+             "dimensions of collectives only. htsim takes memory for each pair of ranks, stops after 4 "
+             "simulated seconds, and writes `logout.dat` and `idmap.txt` into this folder.";
   }
   return "";
 }
