@@ -1,7 +1,9 @@
 #include "launch/simumax/simumax_launch.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/data_dir.h"
 #include "launch/document/document_launch.h"
 #include "launch/launch_parts.h"
 #include "launch/megatron/megatron_settings.h"
@@ -33,6 +35,28 @@ constexpr SettingRow kRows[] = {
     {"overlap_grad_reduce", "--overlap-grad-reduce", kOn},
     {"cross_entropy_loss_fusion", "--cross-entropy-loss-fusion", kOn},
     {"use_fused_grad_accumulation", "--no-gradient-accumulation-fusion", kOff}};
+
+// A model of SimuMax, under this prefix: ModelConfig.
+constexpr const char* kModel = "model.";
+constexpr SettingRow kModelRows[] = {
+    {"hidden_size", "--hidden-size"},
+    {"head_num", "--num-attention-heads"},
+    {"head_size", "--kv-channels"},
+    {"intermediate_size", "--ffn-hidden-size"},
+    {"layer_num", "--num-layers"},
+    {"vocab_size", "--vocab-size"},
+    {"use_swiglu", "--swiglu", kOn},
+    {"topk", "--moe-router-topk"},
+    {"moe_ffn_hidden_size", "--moe-ffn-hidden-size"},
+    {"moe_shared_expert_intermediate_size", "--moe-shared-expert-intermediate-size"},
+    {"q_lora_rank", "--q-lora-rank"},
+    {"kv_lora_rank", "--kv-lora-rank"},
+    {"qk_head_dim", "--qk-head-dim"},
+    {"qk_pos_emb_head_dim", "--qk-pos-emb-head-dim"},
+    {"v_head_dim", "--v-head-dim"}};
+constexpr const char* kModelNoEffect[] = {"model.model_type",      "model.model_name",
+                                          "model.orig_vocab_size", "model.moe_pad_expert_input_to_capacity",
+                                          "model.capacity",        "model.group_linear_mode"};
 
 // How SimuMax estimates times and memory, and kernels that Megatron-LM has in any case.
 constexpr const char* kNoEffect[] = {"tp_net",
@@ -129,6 +153,48 @@ void batch(MegatronSettings& s, int64_t gpus) {
         "micro_batch_num");
 }
 
+// The values of the model's file, if --model names one of SimuMax, join those of the strategy.
+bool add_model(const LaunchRequest& request, LaunchDocument& document) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(request.model, ignored)) return false;
+  const auto text = read_text(request.model);
+  if (!std::holds_alternative<std::string>(text)) return false;
+  const auto read = read_launch_document(DocumentLanguage::Json, std::get<std::string>(text), request.model);
+  const auto* model = std::get_if<LaunchDocument>(&read);
+  if (!model || !model->arguments.contains("head_num") || !model->arguments.contains("layer_num"))
+    return false;
+  for (const auto& [name, value] : model->arguments) document.arguments[kModel + name] = value;
+  return true;
+}
+
+void model_sizes(MegatronSettings& s) {
+  const auto number = [&](const char* name, int64_t otherwise) {
+    return positive_number(s.text(kModel + std::string(name)).value_or("")).value_or(otherwise);
+  };
+  const bool latent = s.text("model.attention_type").value_or("mha") == "mla";
+  const int64_t heads = number("head_num", 1), groups = number("kv_head_num", heads),
+                experts = number("expert_num", 1), dense = number("dense_layers", 0),
+                layers = number("layer_num", 1);
+  s.translate(kModel, kModelRows);
+  if (latent) s.put("--multi-latent-attention", "true", "model.attention_type");
+  if (!latent && groups < heads) {
+    s.put("--group-query-attention", "true", "model.kv_head_num");
+    s.put("--num-query-groups", std::to_string(groups), "model.kv_head_num");
+  }
+  if (experts > 1) s.put("--num-experts", std::to_string(experts), "model.expert_num");
+  if (experts > 1 && dense > 0 && dense < layers)
+    s.put("--moe-layer-freq",
+          "([0]*" + std::to_string(dense) + "+[1]*" + std::to_string(layers - dense) + ")",
+          "model.dense_layers");
+  for (const auto& [argument, value] : {std::pair{"--normalization", "RMSNorm"},
+                                        {"--position-embedding-type", "rope"},
+                                        {"--disable-bias-linear", "true"},
+                                        {"--untie-embeddings-and-output-weights", "true"},
+                                        {"--make-vocab-size-divisible-by", "128"}})
+    s.assume(argument, value, kSource);
+  s.no_effect(kModelNoEffect);
+}
+
 }  // namespace
 
 bool is_simumax_launch(std::string_view text) {
@@ -149,9 +215,10 @@ void read_simumax_launch(const LaunchRequest& request, LaunchImport& out) {
         ProblemCode::LaunchFormat, request.where,
         std::string("the file is a ") + (system ? "system" : "model") + " of SimuMax, without a strategy",
         system ? "the JSON of a strategy; a machine of `shardscape-cli machines` stands for the system"
-               : "the JSON of a strategy, and --model with a preset (shardscape-cli presets)");
+               : "the JSON of a strategy, and --model with this file or a preset (shardscape-cli presets)");
     return;
   }
+  const bool own_model = add_model(request, *document);
   MegatronSettings s("SimuMax", std::move(*document));
   const auto stated = positive_number(s.text("world_size").value_or("8"));
   s.translate("", kRows);
@@ -163,7 +230,10 @@ void read_simumax_launch(const LaunchRequest& request, LaunchImport& out) {
   s.assume("--overlap-grad-reduce", "true", kSource);
   s.assume("--cp-comm-type", "a2a", kSource);
   s.no_effect(kNoEffect);
-  if (!use_model_arguments(request, s, "", out)) return;
+  if (own_model)
+    model_sizes(s);
+  else if (!use_model_arguments(request, s, "", out))
+    return;
   s.finish(request, stated, "world_size", out);
 }
 

@@ -342,6 +342,28 @@ class LaunchDocumentsTest : public QObject {
            {"recompute_num_layers", "3"}});
     QCOMPARE(read.gpus.value_or(0), int64_t(16));
     QCOMPARE(imported(strategy, 32, "llama3-8b").design.parallel.dp, int64_t(4));
+    QTemporaryFile model;
+    QVERIFY(model.open());
+    model.write(
+        "{\"model_type\": \"moe\", \"attention_type\": \"mla\", \"hidden_size\": 2048, \"head_num\": 16, "
+        "\"kv_head_num\": 16, \"intermediate_size\": 10944, \"moe_ffn_hidden_size\": 1408, \"layer_num\": "
+        "28, "
+        "\"moe_shared_expert_intermediate_size\": 2816, \"dense_layers\": 2, \"expert_num\": 64, \"topk\": "
+        "6, "
+        "\"kv_lora_rank\": 512, \"v_head_dim\": 128, \"qk_head_dim\": 128, \"qk_pos_emb_head_dim\": 64, "
+        "\"vocab_size\": 102400, \"use_swiglu\": true}");
+    model.close();
+    check(imported(strategy, {}, model.fileName().toStdString()), "simumax",
+          {{"layers", "28"},
+           {"hidden", "2048"},
+           {"heads", "16"},
+           {"experts", "64"},
+           {"experts_per_token", "6"},
+           {"expert_ffn", "1408"},
+           {"ffn", "10944"},
+           {"dense_layers", "2"},
+           {"vocab", "102400"},
+           {"tied_embeddings", "false"}});
   }
 
   void what_is_no_design_says_why() {
