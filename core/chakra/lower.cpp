@@ -513,7 +513,9 @@ class StageLowering {
     const uint32_t base = replay_base_[i] = next_id();
     const uint32_t input = stream_in(microbatch, event);
     const BoundSegment& s = bound(i);
+    builder_.begin_replay();
     add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = input}, 0, waits, flags);
+    builder_.end_replay();
     return s.replayed_output >= 0 ? base + static_cast<uint32_t>(s.replayed_output) : input;
   }
 

@@ -8,6 +8,15 @@ namespace shardscape {
 
 void ProgramBuilder::begin_action(std::string_view name) {
   program_.actions.push_back(name);
+  set_gate();
+}
+
+void ProgramBuilder::begin_replay() {
+  set_gate();
+  in_replay_ = true;
+}
+
+void ProgramBuilder::set_gate() {
   if (last_comp_ == 0) return;
   gate_ = last_comp_;
   reach_[gate_ - 1].gate = ++gate_count_;
@@ -36,7 +45,7 @@ uint32_t ProgramBuilder::add(uint32_t op, int32_t microbatch, int32_t layer, int
   const bool compute = program_.ops[op].type == chakra::NodeType::Comp;
   const auto id = static_cast<uint32_t>(program_.nodes.size() + 1);
   if (compute) {
-    if (last_comp_ == 0 && gate_ != 0 && reach.gate < gate_count_) control(gate_);
+    if ((last_comp_ == 0 || in_replay_) && gate_ != 0 && reach.gate < gate_count_) control(gate_);
     // A node without any dependency would be ready from the start of the step.
     if (data_.empty() && ctrl_.empty() && id > 1) control(last_comp_ != 0 ? last_comp_ : id - 1);
   } else if (last_comm_ != 0 && reach.comm < comm_count_) {

@@ -10,7 +10,8 @@
 namespace shardscape {
 
 // All communication forms one chain in program order. The first compute node of an action follows the last
-// compute node of the previous action, so that few nodes are ready at a time. Control dependencies that
+// compute node of the previous action, so that few nodes are ready at a time. So do all compute nodes of a
+// replay. Control dependencies that
 // follow from other dependencies are omitted.
 class ProgramBuilder {
  public:
@@ -18,6 +19,10 @@ class ProgramBuilder {
 
   // name: of the action, such as "forward"; a literal.
   void begin_action(std::string_view name);
+  // Compute nodes of a replay follow the last compute node before the replay. Their inputs alone would let a
+  // simulator recompute a layer right after its forward.
+  void begin_replay();
+  void end_replay() { in_replay_ = false; }
   // Adds a data dependency of the next node; 0 (none) is ignored.
   void depend(uint32_t id);
   // Returns the node's id.
@@ -26,9 +31,10 @@ class ProgramBuilder {
 
  private:
   struct Reach {
-    // Position on the communication chain and on the chain of actions that this node transitively depends on.
+    // Position on the communication chain and on the chain of gates that this node transitively depends on.
     uint32_t comm = 0, gate = 0;
   };
+  void set_gate();
   void control(uint32_t id);
 
   RankProgram& program_;
@@ -36,8 +42,9 @@ class ProgramBuilder {
   std::vector<uint32_t> ctrl_;
   std::vector<Reach> reach_;  // by node id - 1
   uint32_t comm_count_ = 0, last_comm_ = 0;
-  uint32_t gate_count_ = 0, gate_ = 0;  // last compute node of the previous action
-  uint32_t last_comp_ = 0;              // last compute node of this action
+  uint32_t gate_count_ = 0, gate_ = 0;  // last compute node before this action or replay
+  uint32_t last_comp_ = 0;              // last compute node after the gate
+  bool in_replay_ = false;
 };
 
 // Compute nodes without dependencies move at least these bytes. ASTRA-sim's event queue asserts where the

@@ -240,6 +240,36 @@ class LowerTest : public QObject {
     });
   }
 
+  // What a replay needs is there right after the forward. A simulator must not recompute a layer so early,
+  // because its memory would then be saved memory.
+  void replays_follow_the_backward_before() {
+    Design design = trace_design("llama3-8b", 4, 1, 1, false, 2, 2);
+    design.workload.recompute = Recompute::Full;
+    const auto report = trace_report(design);
+    const RankProgram program = Lowering(*report).stage(0, false, {}, 0);
+    const auto replayed = [&](size_t i) {
+      return program.ops[program.nodes[i].op].name.ends_with(".recompute");
+    };
+    size_t replays = 0;
+    for (size_t begin = 1; begin < program.nodes.size(); ++begin) {
+      if (!replayed(begin) || replayed(begin - 1)) continue;
+      size_t gate = begin - 1;
+      while (program.ops[program.nodes[gate].op].type != NodeType::Comp) --gate;
+      std::set<uint32_t> after{static_cast<uint32_t>(gate + 1)};  // ids
+      for (size_t i = gate + 1; i < program.nodes.size() && (i < begin || replayed(i)); ++i) {
+        const TraceNode& n = program.nodes[i];
+        const auto* deps = program.deps.data() + n.deps;
+        const bool waits = std::any_of(deps, deps + n.ctrl_count + n.data_count,
+                                       [&](uint32_t id) { return after.contains(id); });
+        if (waits) after.insert(static_cast<uint32_t>(i + 1));
+        if (i >= begin && program.ops[n.op].type == NodeType::Comp)
+          QVERIFY2(waits, program.ops[n.op].name.c_str());
+      }
+      ++replays;
+    }
+    QCOMPARE(replays, size_t{4});  // of two layers in two microbatches
+  }
+
   void transfers_follow_the_schedule_data() { designs_data(); }
   void transfers_follow_the_schedule() {
     for_each_stage([](const Report& report, const Lowering& lowering, const RankProgram& program, int64_t) {
