@@ -10,7 +10,6 @@
 #include <set>
 
 #include "bundle/checker.h"
-#include "support/gzip_file.h"
 #include "support/trace_bundle.h"
 
 using namespace shardscape;
@@ -424,38 +423,6 @@ class CheckerTest : public QObject {
     bundle.save(folder);
     fs::create_directory(folder / "trace.1.et");
     QVERIFY(has(check_bundle(folder), "READ"));
-  }
-
-  // The content of a file decides, not its name.
-  void compressed_traces_data() {
-    QTest::addColumn<QString>("ending");
-    QTest::newRow("name of a compressed file") << ".et.gz";
-    QTest::newRow("name of a plain file") << ".et";
-  }
-  void compressed_traces() {
-    QFETCH(QString, ending);
-    const fs::path folder = fresh_folder("bundle");
-    BundleSpec bundle = good_bundle();
-    const TraceFileSpec last = bundle.ranks[3];
-    bundle.ranks.erase(3);
-    bundle.save(folder);
-    const fs::path file = folder / ("trace.3" + ending.toStdString());
-    write_gzip(file, trace_bytes(last));
-    const CheckReport report = check_bundle(folder);
-    QVERIFY2(report.ok(), check_text(report).c_str());
-    QCOMPARE(report.nodes, 44);
-    QCOMPARE(report.findings.size(), size_t{1});
-    QVERIFY(has(report, "GZIP") && report.findings[0].rank == 3);
-    QVERIFY(report.findings[0].message.starts_with(file.filename().string() + " is compressed"));
-  }
-
-  // A simulator reads the plain file of a rank.
-  void plain_traces_come_first() {
-    const fs::path folder = fresh_folder("bundle");
-    good_bundle().save(folder);
-    for (const char* rank : {"0", "1", "2", "3"})
-      write_gzip(folder / ("trace." + std::string(rank) + ".et.gz"), "no trace");
-    QVERIFY(check_bundle(folder).findings.empty());
   }
 
   void read_only_trace() {
