@@ -22,9 +22,8 @@ const std::set<std::string_view> kUntested{// Failures of the program.
                                            "size-overflow",  // Data files that only a user can add.
                                            "profile-without-experts", "source-missing", "op-axes",
                                            // Printed by the command line, whose tests read the messages.
-                                           "one-rank", "network-approximated", "unknown-command",
-                                           "operand-missing", "ops-left-out", "tokens-missing",
-                                           "campaign-of-inference",
+                                           "network-approximated", "unknown-command", "operand-missing",
+                                           "ops-left-out", "tokens-missing", "campaign-of-inference",
                                            // A picture beyond the memory of the computer.
                                            "picture-too-large"};
 
