@@ -73,6 +73,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       close_(new QPushButton(tr("Close"), this)),
       steps_(new BundleSteps(this)) {
   setWindowTitle(tr("Export bundle of Chakra traces"));
+  describe();
   build();
   suggestFolder();
   tensors_->setChecked(settings::exportTensors());
@@ -102,7 +103,8 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   refreshJob();
 }
 
-void ExportDialog::build() {
+// Names, tips and styles of the parts.
+void ExportDialog::describe() {
   folder_->setObjectName("export_folder");
   name_->setObjectName("export_name");
   tensors_->setObjectName("export_tensors");
@@ -135,7 +137,9 @@ void ExportDialog::build() {
   start_->setProperty("primary", true);
   start_->setDefault(true);
   for (QPushButton* button : {browse_, cancel_, close_}) button->setAutoDefault(false);
+}
 
+void ExportDialog::build() {
   auto* folder = new QHBoxLayout;
   folder->setSpacing(8);
   folder->addWidget(folder_, 1);

@@ -44,6 +44,7 @@ class ExportDialog : public QDialog {
   };
   Content content() const;
   QString name() const;  // of the design
+  void describe();
   void build();
   void suggestFolder();
   ExportOptions options() const;
