@@ -28,6 +28,18 @@ NamedModel of_preset(const Preset& preset) {
 
 }  // namespace
 
+std::optional<ShellScript> read_script(const LaunchRequest& request, LaunchImport& out) {
+  auto script = read_shell_script(request.text, request.shell);
+  if (const auto* problem = std::get_if<Problem>(&script)) {
+    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
+                              problem->accepted);
+    return std::nullopt;
+  }
+  ShellScript& read = std::get<ShellScript>(script);
+  out.notes = std::move(read.notes);
+  return std::move(read);
+}
+
 std::optional<int64_t> positive_number(const std::string& text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -22,6 +22,9 @@ namespace shardscape {
 bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated, const std::string& from,
                      LaunchImport& out);
 
+// The commands of the text as a script; its notes go to out. nullopt: out has the Problem.
+std::optional<ShellScript> read_script(const LaunchRequest& request, LaunchImport& out);
+
 // A whole number above zero.
 std::optional<int64_t> positive_number(const std::string& text);
 

@@ -25,17 +25,11 @@ bool read_gpus(const MegatronText& read, const LaunchRequest& request, LaunchImp
 }
 
 std::optional<MegatronText> find_command(const LaunchRequest& request, LaunchImport& out) {
-  auto script = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&script)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return std::nullopt;
-  }
-  ShellScript& read = std::get<ShellScript>(script);
-  out.notes = std::move(read.notes);
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return std::nullopt;
   std::optional<MegatronText> chosen;
   int line = 0;
-  for (const ShellCommand& command : read.commands) {
+  for (const ShellCommand& command : script->commands) {
     MegatronText given = megatron_command(command);
     if (!given.arguments.contains("--num-layers")) continue;
     if (!chosen) {

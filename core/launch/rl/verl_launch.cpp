@@ -42,15 +42,9 @@ LaunchDocument overrides_of(const ShellCommand& command) {
 // Settings of the first command that states some of the actor. Its backend, where it is not stated.
 std::optional<LaunchDocument> read_command(const LaunchRequest& request, std::string& backend,
                                            LaunchImport& out) {
-  auto script = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&script)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return std::nullopt;
-  }
-  ShellScript& read = std::get<ShellScript>(script);
-  out.notes = std::move(read.notes);
-  for (const ShellCommand& command : read.commands) {
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return std::nullopt;
+  for (const ShellCommand& command : script->commands) {
     LaunchDocument document = overrides_of(command);
     const auto first = document.arguments.lower_bound(kVerlActor);
     if (first == document.arguments.end() || !first->first.starts_with(kVerlActor)) continue;
