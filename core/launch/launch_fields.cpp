@@ -22,6 +22,13 @@ bool matches_name(std::string_view pattern, std::string_view argument) {
                                 : argument == pattern;
 }
 
+std::vector<const char*> patterns(const std::vector<std::string>& names) {
+  std::vector<const char*> out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(name.c_str());
+  return out;
+}
+
 std::optional<std::string> LaunchFields::text(const std::string& argument) {
   const auto it = arguments_.find(argument);
   if (it == arguments_.end()) return std::nullopt;

@@ -35,6 +35,9 @@ struct LaunchDesign {
 // Whether a name is the pattern; a final '*' of the pattern stands for any ending.
 bool matches_name(std::string_view pattern, std::string_view argument);
 
+// A list of patterns as LaunchRules::no_effect takes them; it refers to the texts of names.
+std::vector<const char*> patterns(const std::vector<std::string>& names);
+
 // What a framework says of the arguments that no reader asked for.
 struct LaunchRules {
   std::string framework;                   // "Megatron-LM d98e8a6"

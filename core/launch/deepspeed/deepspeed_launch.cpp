@@ -39,9 +39,7 @@ void read_deepspeed_json(const LaunchRequest& request, LaunchImport& out) {
   read_deepspeed_sync(fields, caller);
   report_deepspeed_changes(fields, "");
   const std::vector<std::string> names = deepspeed_no_effect("");
-  std::vector<const char*> no_effect;
-  for (const std::string& name : names) no_effect.push_back(name.c_str());
-  finish_launch(fields.finish({"DeepSpeed edaa722", no_effect}), read.lines, out);
+  finish_launch(fields.finish({"DeepSpeed edaa722", patterns(names)}), read.lines, out);
 }
 
 }  // namespace shardscape

@@ -359,8 +359,8 @@ LaunchDesign read_megatron_deepspeed_arguments(const LaunchArguments& arguments,
   LaunchFields fields(arguments, gpus, "Megatron-DeepSpeed");
   ArgumentsReader(fields, has_json, named).run();
   const std::vector<std::string> json = deepspeed_no_effect("deepspeed_config.");
-  std::vector<const char*> names(std::begin(kNoEffect), std::end(kNoEffect));
-  for (const std::string& name : json) names.push_back(name.c_str());
+  std::vector<const char*> names = patterns(json);
+  names.insert(names.end(), std::begin(kNoEffect), std::end(kNoEffect));
   return fields.finish({"Megatron-DeepSpeed 4efb479", names});
 }
 

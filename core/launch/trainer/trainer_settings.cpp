@@ -308,12 +308,6 @@ void read_adapters(LaunchFields& fields, const AdapterNames& names) {
     fields.unmapped(names.modules, "adapters of experts have no setting");
 }
 
-std::vector<const char*> patterns(const std::vector<std::string>& names) {
-  std::vector<const char*> out;
-  for (const std::string& name : names) out.push_back(name.c_str());
-  return out;
-}
-
 std::vector<std::string> trainer_no_effect(const std::string& prefix) {
   std::vector<std::string> out = deepspeed_no_effect("deepspeed.");
   for (const char* name : kNoEffect) out.push_back(prefix + name);

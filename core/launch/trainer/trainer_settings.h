@@ -70,8 +70,6 @@ struct AdapterNames {
 };
 void read_adapters(LaunchFields& fields, const AdapterNames& names);
 
-// A list of patterns as finish() takes them.
-std::vector<const char*> patterns(const std::vector<std::string>& names);
 // Settings of data, logs, checkpoints and learning rates that all these trainers share.
 std::vector<std::string> trainer_no_effect(const std::string& prefix);
 
