@@ -38,7 +38,7 @@ enum class TensorUse : uint8_t {
   Gradient,     // of a parameter: made for one microbatch, or in a buffer that exists before the step
   Accumulated,  // of a parameter: the node of the first microbatch (kFirstOfStep) makes it, later ones add to
                 // it
-  Passed        // an output that exists only if the next layer reads it (kPassesOutput)
+  Passed        // an output that exists only if a later node reads it (kPassesOutput)
 };
 
 struct TraceTensor {
@@ -76,7 +76,7 @@ struct TraceOp {
 inline constexpr uint8_t kFirstOfStep = 1;  // no earlier microbatch has this node
 inline constexpr uint8_t
     kReplayedInput = 2;                      // the segment's input is NameScope::Replayed of the layer before
-inline constexpr uint8_t kPassesOutput = 4;  // the replay of the next layer reads the output of this one
+inline constexpr uint8_t kPassesOutput = 4;  // a later node reads the output of this one
 
 struct TraceNode {
   uint32_t op = 0;          // index into RankProgram::ops

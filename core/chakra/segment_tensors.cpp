@@ -252,6 +252,12 @@ void SegmentTensors::add_part(Part part, OpId first, OpId last) {
   const bool given = std::find(life.begin.begin(), life.begin.end(), life.gives) != life.begin.end();
   if (!given && life.gives != life.takes) stream(life.gives, out);
   alive_ = {life.begin.begin(), life.begin.end()};
+  if (part == Part::InputBackward)
+    for (const SavedStorage& deferred : deferred_in(segment_, class_.checkpoint_policy)) {
+      deferred_.insert(deferred.storage);
+      if (segment_.output_grad >= 0 && deferred.storage == segment_.tensor(segment_.output_grad).storage)
+        given_ = tensor(deferred.storage);
+    }
   if (running_.empty()) return;
   const TensorId passed = forward ? segment_.output : replay ? -1 : segment_.input_grad;
   bool handed = false;
@@ -274,6 +280,7 @@ void SegmentTensors::add_part(Part part, OpId first, OpId last) {
       alive_.insert(storage);
     }
     if (std::binary_search(running_.begin(), running_.end(), id)) {
+      if (part == Part::InputBackward) keep_deferred(id);
       read_operands(id);
       if (segment_.op(id).grad != GradRole::None || id >= segment_.replay_end)
         if (!forward && !replay) add_gradient(segment_.op(id), nodes_.of[static_cast<size_t>(id)].back());
@@ -289,8 +296,22 @@ void SegmentTensors::add_part(Part part, OpId first, OpId last) {
   }
 }
 
+// The op adds to the gradient of the segment's output in place. Where deferred weight gradients read both
+// that gradient and the sum, the sum has memory of its own, as in memory/allocator_use.cpp.
+void SegmentTensors::keep_deferred(OpId op) {
+  if (!given_) return;
+  const StorageId given = segment_.tensor(segment_.output_grad).storage;
+  for (const TensorId made : segment_.op(op).outputs) {
+    const StorageId sum = segment_.tensor(made).storage;
+    if (deferred_.contains(sum) && memories_.lifetimes().shares_memory(index_, sum, given) &&
+        alive_.insert(sum).second)
+      write(sum, op, nodes_.of[static_cast<size_t>(op)].back());
+  }
+}
+
 // Deferred weight gradients read what the input gradients left.
 void SegmentTensors::add_deferred() {
+  if (given_) named_[segment_.tensor(segment_.output_grad).storage] = *given_;
   running_.clear();
   std::set<StorageId> unread = alive_;
   for (OpId id = segment_.replay_end; id < static_cast<OpId>(segment_.ops.size()); ++id) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -36,6 +37,7 @@ class SegmentTensors {
  private:
   using Part = SegmentLifetimes::Part;
   void add_part(Part part, OpId first, OpId last);
+  void keep_deferred(OpId op);
   void add_deferred();
   void write(StorageId storage, OpId op, uint32_t node);
   void hand_over(const OpLifetimes& life, TensorId passed, NameScope in, NameScope out);
@@ -68,6 +70,8 @@ class SegmentTensors {
   std::map<StorageId, int> versions_;  // number of parts that write the storage
   std::set<std::string> gradients_;    // parameters' gradients that nodes make
   std::set<StorageId> alive_;
+  std::set<StorageId> deferred_;        // storages that deferred weight gradients read
+  std::optional<TraceTensor> given_;    // the gradient of the segment's output, where one of them reads it
   std::set<StorageId> begin_backward_;  // allocated before the backward's first op
   std::vector<OpId> running_;           // ops of the present part that have nodes
 };

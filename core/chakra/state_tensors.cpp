@@ -71,8 +71,9 @@ int64_t copied_gradients(const Report& report, const StageReport& stage) {
   return std::accumulate(steps.copies().begin(), steps.copies().end(), int64_t{0});
 }
 
-// A simulator holds a tensor that no node reads to the end. Outputs that no node ever reads are left out.
-// Where only some nodes of an op make such an output, the next node reads it.
+// A simulator holds a tensor that no node reads to the end, so outputs that no node reads are left out. Where
+// nodes read the output of some nodes of an op only, the others do not make it: no layer reads the gradient
+// of the stream that enters a frozen embedding.
 void drop_unread(RankProgram& program) {
   std::unordered_set<std::string> read;
   for (size_t i = 0; i < program.nodes.size(); ++i)
@@ -89,11 +90,18 @@ void drop_unread(RankProgram& program) {
   for_each_output([&](size_t node, size_t t, const NamedTensor& tensor) {
     if (read.contains(tensor.name)) used[program.nodes[node].op][t] = true;
   });
+  std::vector<bool> partly(program.ops.size());
   for_each_output([&](size_t node, size_t t, const NamedTensor& tensor) {
-    const TraceNode& of = program.nodes[node];
-    const bool made = program.ops[of.op].outputs[t].use != TensorUse::Passed;
-    if (made && used[of.op][t] && !read.contains(tensor.name) && node + 1 < program.nodes.size())
-      program.extra[static_cast<uint32_t>(node + 1)].inputs.push_back(tensor);
+    const uint32_t op = program.nodes[node].op;
+    TraceTensor& output = program.ops[op].outputs[t];
+    if (output.use != TensorUse::Plain || !used[op][t] || read.contains(tensor.name)) return;
+    output.use = TensorUse::Passed;
+    partly[op] = true;
+  });
+  for_each_output([&](size_t node, size_t t, const NamedTensor& tensor) {
+    TraceNode& of = program.nodes[node];
+    const bool passed = program.ops[of.op].outputs[t].use == TensorUse::Passed;
+    if (partly[of.op] && passed && read.contains(tensor.name)) of.flags |= kPassesOutput;
   });
   for (size_t op = 0; op < program.ops.size(); ++op) {
     size_t t = 0;

@@ -117,6 +117,11 @@ class SegmentLifetimes {
                        Part part) const;
   // Saved storages between forward and backward, each by the storage that owns its memory.
   std::set<StorageId> saved_storages(int segment, CheckpointPolicy checkpoint_policy) const;
+  // Whether two storages are one memory: an op writes the second in place of the first.
+  bool shares_memory(int segment, StorageId a, StorageId b) const {
+    const std::vector<StorageId>& root = segments_[static_cast<size_t>(segment)].root;
+    return root[static_cast<size_t>(a)] == root[static_cast<size_t>(b)];
+  }
   // Whether the segment saves its input unchanged.
   bool saves_input(int segment, CheckpointPolicy checkpoint_policy) const;
 

@@ -9,7 +9,9 @@
 #include <QSpinBox>
 #include <tuple>
 
+#include "astra_sim/packet_network.h"
 #include "chakra/granularity.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -37,7 +39,8 @@ BundleShape::BundleShape(QWidget* parent)
       stages_(new QLineEdit(parent)),
       compact_(new QCheckBox(tr("Compact: one trace per rank class (shardscape-cli expand makes the bundle)"),
                              parent)),
-      part_(new QWidget(parent)) {
+      part_(new QWidget(parent)),
+      networks_(new QWidget(parent)) {
   hide();  // its fields are in the form of the dialog
   granularity_->setObjectName("export_granularity");
   for (int i = 0; i <= static_cast<int>(Granularity::BetweenCommunications); ++i)
@@ -65,6 +68,18 @@ BundleShape::BundleShape(QWidget* parent)
     line->addWidget(label);
     line->addWidget(field, 1);
   }
+  auto* backends = new QHBoxLayout(networks_);
+  backends->setContentsMargins(0, 0, 0, 0);
+  for (int i = 0; i < kPacketBackendCount; ++i) {
+    const auto backend = static_cast<PacketBackend>(i);
+    auto* box = new QCheckBox(text_of(backend_label(backend)), networks_);
+    box->setObjectName("export_network_" + text_of(backend_name(backend)));
+    box->setToolTip(tr(kNetworksHelp));
+    connect(box, &QCheckBox::toggled, this, &BundleShape::changed);
+    backends->addWidget(box);
+    backends_.push_back(box);
+  }
+  backends->addStretch();
   connect(granularity_, &QComboBox::currentIndexChanged, this, &BundleShape::changed);
   connect(steps_, &QSpinBox::valueChanged, this, &BundleShape::changed);
   connect(ranks_, &QLineEdit::textChanged, this, &BundleShape::changed);
@@ -78,12 +93,15 @@ void BundleShape::addRows(QFormLayout* form) {
   form->addRow(tr("&Steps"), steps_);
   form->addRow(tr("Only"), part_);
   form->addRow(QString(), compact_);
+  form->addRow(tr("Also for"), networks_);
 }
 
 std::optional<Problem> BundleShape::apply(const Report& report, ExportOptions& options) const {
   options.granularity = static_cast<Granularity>(granularity_->currentData().toInt());
   options.steps = steps_->value();
   options.compact = compact_->isChecked();
+  for (size_t i = 0; i < backends_.size(); ++i)
+    if (backends_[i]->isChecked()) options.networks.push_back(static_cast<PacketBackend>(i));
   const auto stages = static_cast<int64_t>(report.stages.size());
   const std::tuple<const QLineEdit*, const char*, int64_t, IndexRanges*> parts[] = {
       {ranks_, "ranks", report.ranks, &options.part.ranks},
@@ -99,12 +117,12 @@ std::optional<Problem> BundleShape::apply(const Report& report, ExportOptions& o
 }
 
 void BundleShape::setAvailable(bool on) {
-  for (QWidget* field : std::initializer_list<QWidget*>{granularity_, steps_, part_, compact_})
+  for (QWidget* field : std::initializer_list<QWidget*>{granularity_, steps_, part_, compact_, networks_})
     field->setEnabled(on);
 }
 
 void BundleShape::setShown(bool on) {
-  for (QWidget* field : std::initializer_list<QWidget*>{granularity_, steps_, part_, compact_}) {
+  for (QWidget* field : std::initializer_list<QWidget*>{granularity_, steps_, part_, compact_, networks_}) {
     field->setVisible(on);
     if (QWidget* label = form_->labelForField(field)) label->setVisible(on);
   }

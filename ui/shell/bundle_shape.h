@@ -1,9 +1,10 @@
-// The settings of a bundle that change its traces: what a node covers, steps, a part of the ranks, and the
-// compact form.
+// The settings of a bundle that change its files: what a node covers, steps, a part of the ranks, the compact
+// form, and networks of packet-level backends.
 #pragma once
 
 #include <QWidget>
 #include <optional>
+#include <vector>
 
 #include "bundle/bundle.h"
 #include "plan/report.h"
@@ -35,7 +36,8 @@ class BundleShape : public QWidget {
   QSpinBox* steps_;
   QLineEdit *ranks_, *stages_;
   QCheckBox* compact_;
-  QWidget* part_;
+  QWidget *part_, *networks_;
+  std::vector<QCheckBox*> backends_;  // by PacketBackend
   QFormLayout* form_ = nullptr;
 };
 

@@ -78,20 +78,15 @@ class ScriptReader {
   ScriptReader(const LaunchRequest& request, LaunchImport& out) : request_(request), out_(out) {}
 
   void run() {
-    ShellInput input = request_.shell;
+    LaunchRequest with_nodes = request_;
     if (const std::string nodes = slurm_nodes(request_.text); !nodes.empty())
-      for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) input.environment.emplace(name, nodes);
-    auto read = read_shell_script(request_.text, input);
-    if (const auto* problem = std::get_if<Problem>(&read)) {
-      out_.problems.emplace_back(problem->code, request_.where + ", " + problem->where, problem->what,
-                                 problem->accepted);
-      return;
-    }
-    ShellScript& script = std::get<ShellScript>(read);
-    out_.notes = std::move(script.notes);
-    for (const ShellCommand& command : script.commands)
+      for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"})
+        with_nodes.shell.environment.emplace(name, nodes);
+    const std::optional<ShellScript> script = read_script(with_nodes, out_);
+    if (!script) return;
+    for (const ShellCommand& command : script->commands)
       if (MegatronText text = megatron_command(command); text.arguments.contains("--num-layers"))
-        return use(std::move(text), script);
+        return use(std::move(text), *script);
     out_.problems.emplace_back(
         ProblemCode::LaunchFormat, request_.where, "no command of the script has the argument --num-layers",
         "a script that starts pretrain_gpt.py with its arguments; missing $1, $2, ... can "

@@ -114,16 +114,10 @@ bool refuse(const LaunchRequest& request, LaunchImport& out, std::string what, s
   return false;
 }
 
-bool read_script(const LaunchRequest& request, Text& read, LaunchImport& out) {
-  auto script = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&script)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return false;
-  }
-  ShellScript& commands = std::get<ShellScript>(script);
-  out.notes = std::move(commands.notes);
-  for (const ShellCommand& command : commands.commands) {
+bool read_command(const LaunchRequest& request, Text& read, LaunchImport& out) {
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return false;
+  for (const ShellCommand& command : script->commands) {
     const auto program = std::find_if(command.words.begin(), command.words.end(),
                                       [](const std::string& word) {
                                         return has(word, "maxtext.trainers.pre_train") ||
@@ -157,7 +151,7 @@ void read_maxtext_launch(const LaunchRequest& request, LaunchImport& out) {
   if (is_log(request.text)) {
     read_log(request.text, read, out);
   } else if (is_script(request.text)) {
-    if (!read_script(request, read, out)) return;
+    if (!read_command(request, read, out)) return;
   } else {
     auto document = read_request(DocumentLanguage::Yaml, request.text, request, out);
     if (!document) return;

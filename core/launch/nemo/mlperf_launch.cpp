@@ -179,16 +179,10 @@ bool is_mlperf_launch(std::string_view text) {
 }
 
 void read_mlperf_launch(const LaunchRequest& request, LaunchImport& out) {
-  auto script = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&script)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return;
-  }
-  ShellScript& read = std::get<ShellScript>(script);
-  out.notes = std::move(read.notes);
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return;
   LaunchDocument document;
-  for (const auto& [name, value] : read.variables)
+  for (const auto& [name, value] : script->variables)
     if (is_ours(name)) document.arguments[name] = value;
   MlperfReader(request, std::move(document)).run(out);
 }

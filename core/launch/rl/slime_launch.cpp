@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/launch_parts.h"
 #include "launch/megatron/megatron_settings.h"
 #include "launch/megatron/megatron_text.h"
 #include "launch/megatron/model_arguments.h"
@@ -93,16 +94,10 @@ bool is_slime_launch(std::string_view text) {
 }
 
 void read_slime_launch(const LaunchRequest& request, LaunchImport& out) {
-  auto script = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&script)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return;
-  }
-  ShellScript& read = std::get<ShellScript>(script);
-  out.notes = std::move(read.notes);
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return;
   LaunchDocument document;
-  for (const ShellCommand& command : read.commands) {
+  for (const ShellCommand& command : script->commands) {
     MegatronText given = megatron_command(command);
     if (!given.arguments.contains("--actor-num-nodes")) continue;
     document = {std::move(given.arguments), std::move(given.lines)};

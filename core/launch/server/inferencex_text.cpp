@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "launch/launch_parts.h"
 #include "launch/shell/shell_script.h"
 
 namespace shardscape {
@@ -88,14 +89,10 @@ bool is_inferencex_script(std::string_view text) {
 }
 
 std::optional<ServerText> read_inferencex_script(const LaunchRequest& request, LaunchImport& out) {
-  auto read = read_shell_script(request.text, request.shell);
-  if (const auto* problem = std::get_if<Problem>(&read)) {
-    out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                              problem->accepted);
-    return std::nullopt;
-  }
+  const std::optional<ShellScript> script = read_script(request, out);
+  if (!script) return std::nullopt;
   std::map<std::string, std::string> variables = request.shell.environment;
-  for (const auto& [name, value] : std::get<ShellScript>(read).variables)
+  for (const auto& [name, value] : script->variables)
     if (!value.empty()) variables[name] = value;
   const std::string named = request.where.substr(request.where.rfind('/') + 1) + " " + variables["FRAMEWORK"];
   const auto says = [&](std::string_view part) { return has(named, part); };

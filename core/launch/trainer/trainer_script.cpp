@@ -50,14 +50,9 @@ struct ScriptReader {
   LaunchImport& out;
 
   void run() {
-    auto read = read_shell_script(request.text, request.shell);
-    if (const auto* problem = std::get_if<Problem>(&read)) {
-      out.problems.emplace_back(problem->code, request.where + ", " + problem->where, problem->what,
-                                problem->accepted);
-      return;
-    }
-    script = std::get<ShellScript>(std::move(read));
-    out.notes = std::move(script.notes);
+    auto read = read_script(request, out);
+    if (!read) return;
+    script = std::move(*read);
     for (const ShellCommand& command : script.commands) {
       const MegatronText text = megatron_command(command);
       if (text.arguments.contains("--per_device_train_batch_size") ||

@@ -2,6 +2,8 @@
 #include <QTest>
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 #include "chakra/lower.h"
 #include "chakra/node_tensors.h"
@@ -44,6 +46,22 @@ double tolerance(const Lowering& lowering) {
     if (std::any_of(actions.begin(), actions.end(), [](const Action& a) { return a.overlapped; }))
       return 0.09;
   return is_fsdp(lowering.report().graph().structure.sync) ? 0.05 : 0.02;
+}
+
+// Whether the dependencies of a node lead to another, earlier one. Both are indices.
+bool follows(const RankProgram& program, size_t node, size_t earlier) {
+  std::vector<size_t> open{node};
+  std::set<size_t> seen;
+  while (!open.empty()) {
+    const TraceNode& n = program.nodes[open.back()];
+    open.pop_back();
+    for (const std::span<const uint32_t> deps : {program.ctrl_deps(n), program.data_deps(n)})
+      for (const uint32_t id : deps) {
+        if (id - 1 == earlier) return true;
+        if (id - 1 > earlier && seen.insert(id - 1).second) open.push_back(id - 1);
+      }
+  }
+  return false;
 }
 
 }  // namespace
@@ -89,6 +107,34 @@ class TrackedMemoryTest : public QObject {
         for (const NamedTensor& t : *of)
           if (same_messages || t.name.find("stream.") == std::string::npos)
             QVERIFY2(bytes.emplace(t.name, t.bytes).first->second == t.bytes, t.name.c_str());
+    }
+  }
+
+  // A simulator may run a deferred weight gradient, or a message, before an earlier action that it does not
+  // depend on. A node that reads a tensor of another backward therefore depends on the node that writes it.
+  // The uses of a tied parameter are an exception: they add to its gradient in either order.
+  void reads_depend_on_writes_data() { add_trace_rows(); }
+  void reads_depend_on_writes() {
+    const auto report = trace_report(fetched_trace_design());
+    const Lowering lowering(*report);
+    for (const StageReport& stage : report->stages) {
+      const RankProgram program = lowering.stage(stage.stage, true);
+      std::map<std::string, size_t> writers;
+      for (size_t i = 0; i < program.nodes.size(); ++i)
+        if (program.actions[program.nodes[i].action] != "forward")
+          for (const NamedTensor& made : node_tensors(program, i).outputs) writers.emplace(made.name, i);
+      for (size_t i = 0; i < program.nodes.size(); ++i)
+        for (const NamedTensor& read : node_tensors(program, i).inputs) {
+          const auto writer = writers.find(read.name);
+          if (writer == writers.end() || read.name.starts_with("tied.") ||
+              program.nodes[writer->second].action == program.nodes[i].action)
+            continue;
+          QVERIFY2(follows(program, i, writer->second),
+                   qPrintable(QString("node %1 reads %2 without depending on node %3, which writes it")
+                                  .arg(i + 1)
+                                  .arg(QString::fromStdString(read.name))
+                                  .arg(writer->second + 1)));
+        }
     }
   }
 

@@ -251,6 +251,28 @@ class ExportDialogTest : public QObject {
     QVERIFY(QFile::exists(target("bundle") + "/compact.json"));
   }
 
+  // The check boxes are --networks.
+  void networksOfPacketBackendsAreWritten_data() {
+    QTest::addColumn<QString>("box");
+    QTest::addColumn<QString>("file");
+    QTest::newRow("ns-3") << "export_network_ns3"
+                          << "ns3-config.txt";
+    QTest::newRow("htsim") << "export_network_htsim"
+                           << "htsim.topo";
+  }
+  void networksOfPacketBackendsAreWritten() {
+    QFETCH(QString, box);
+    QFETCH(QString, file);
+    enter(target("bundle"));
+    part<QCheckBox>(box.toUtf8().constData())->setFocus();
+    QTest::keyClick(part<QCheckBox>(box.toUtf8().constData()), Qt::Key_Space);
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    for (const char* known : {"ns3-config.txt", "htsim.topo"})
+      QCOMPARE(QFile::exists(target("bundle") + "/" + known), file == known);
+  }
+
   // The check box is --flat-network.
   void aFlatNetworkHasOneDimension() {
     session_->setKnob("dp", "12");
