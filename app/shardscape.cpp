@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <QApplication>
 #include <QCommandLineParser>
+#include <clocale>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
   const QtMessageHandler usual = qInstallMessageHandler(report_fatal);
   QApplication app(argc, argv);
   qInstallMessageHandler(usual);
+  std::setlocale(LC_NUMERIC, "C");  // Qt sets the locale of the desktop; files and forms have decimal points
   QGuiApplication::setDesktopFileName("shardscape");
   parser.process(app);
 

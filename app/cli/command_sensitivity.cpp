@@ -1,6 +1,5 @@
 // values of a choice
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/text.h"
+#include "base/real_text.h"
 #include "base/units.h"
 #include "design/cluster.h"
 #include "design/validate/validate.h"
@@ -56,11 +56,7 @@ json sensitivity_json(const Sensitivity& s) {
   return out;
 }
 
-std::string signed_percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
-  return text;
-}
+std::string signed_percent(double share) { return signed_text(100 * share, 1) + " %"; }
 
 std::string sensitivity_text(const Sensitivity& s) {
   std::vector<std::vector<std::string>> rows{

@@ -102,9 +102,8 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
   if (figures && figures->seconds > 0)
     out += "\n" + format_seconds(figures->seconds) + " on " + std::to_string(figures->threads) +
            (figures->threads == 1 ? " thread: " : " threads: ") +
-           grouped(static_cast<Wide>(static_cast<double>(c.enumerated) / figures->seconds)) +
-           " enumerated and " + grouped(static_cast<Wide>(static_cast<double>(c.timed) / figures->seconds)) +
-           " timed per second";
+           grouped(whole_part(static_cast<double>(c.enumerated) / figures->seconds)) + " enumerated and " +
+           grouped(whole_part(static_cast<double>(c.timed) / figures->seconds)) + " timed per second";
   return out + "\n";
 }
 
@@ -135,8 +134,8 @@ std::string explore_text(const SearchResult& r, const RunFigures* figures) {
 std::string explore_progress(const SearchProgress& p, const ResultOptions& options) {
   const double share = p.total > 0 ? 100 * static_cast<double>(p.done) / static_cast<double>(p.total) : 100;
   std::string out = significant(share) + " % of " + grouped(p.total) + ", " +
-                    grouped(static_cast<Wide>(p.enumerated_per_second)) + "/s, " +
-                    grouped(static_cast<Wide>(p.timed_per_second)) + " timed/s";
+                    grouped(whole_part(p.enumerated_per_second)) + "/s, " +
+                    grouped(whole_part(p.timed_per_second)) + " timed/s";
   if (p.seconds_left > 0) out += ", " + format_seconds(p.seconds_left) + " left";
   if (const Point* best = p.collector.best())
     out += ", best " +

@@ -344,23 +344,35 @@ class Simulator {
                                            : "its members have different types or sizes";
   }
 
+  // Members that do not take part in a collective: their number, and the first ones as text.
+  struct Missing {
+    int64_t count = 0;
+    std::string first;
+  };
+  const Missing& missing_from(const MeetingKey& key) {
+    const auto [it, fresh] = missing_.try_emplace(key);
+    Missing& out = it->second;
+    if (!fresh) return out;
+    constexpr int64_t kNamed = 8;
+    std::unordered_set<int64_t> present;
+    for (const Waiting& w : meetings_[key].members) present.insert(w.rank);
+    const auto look = [&](int64_t member) {
+      if (present.contains(member)) return;
+      if (++out.count <= kNamed) out.first += (out.first.empty() ? "" : ", ") + std::to_string(member);
+    };
+    if (key.group == 0)
+      for (size_t r = 0; r < ranks_.size(); ++r) look(static_cast<int64_t>(r));
+    else
+      for (const int64_t member : config_.groups.at(key.group)) look(member);
+    return out;
+  }
+
   void describe_meeting(int64_t rank) {
     Rank& s = state(rank);
     const ShapeNode& n = node(rank, s.running);
     const int64_t id = group(rank, n);
     const uint32_t number = s.issued[n.slot];
-    std::string missing;
-    int64_t count = 0;
-    std::unordered_set<int64_t> present;
-    for (const Waiting& w : meetings_[{id, number - 1}].members) present.insert(w.rank);
-    const auto look = [&](int64_t member) {
-      if (present.contains(member)) return;
-      if (++count <= 8) missing += (missing.empty() ? "" : ", ") + std::to_string(member);
-    };
-    if (id == 0)
-      for (size_t r = 0; r < ranks_.size(); ++r) look(static_cast<int64_t>(r));
-    else
-      for (const int64_t member : config_.groups.at(id)) look(member);
+    const auto& [count, missing] = missing_from({id, number - 1});
     findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
                     "waits forever in collective " + std::to_string(number) + " of " +
                         (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
@@ -384,7 +396,8 @@ class Simulator {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> later_;
   std::unordered_map<MeetingKey, Meeting, KeyHash> meetings_;
   std::unordered_map<MeetingKey, const char*, KeyHash> blocked_;  // why they never end
-  int64_t all_reduced_ = 0;                                       // streams of all-reduces of the whole job
+  std::unordered_map<MeetingKey, Missing, KeyHash> missing_;
+  int64_t all_reduced_ = 0;  // streams of all-reduces of the whole job
   std::unordered_map<MessageKey, Message, KeyHash> messages_;
 };
 

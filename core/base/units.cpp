@@ -1,17 +1,12 @@
 #include "base/units.h"
 
 #include <cmath>
-#include <cstdio>
 #include <span>
+
+#include "base/real_text.h"
 
 namespace shardscape {
 namespace {
-
-std::string fixed(double value, int decimals) {
-  char buffer[400];  // the longest double has 309 digits before the point
-  std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
-  return buffer;
-}
 
 // Separators into the digits before the point.
 std::string with_separators(std::string digits) {
@@ -24,9 +19,7 @@ std::string with_separators(std::string digits) {
 
 // Decimals that show the wanted number of significant digits of value after rounding.
 int decimals_for(double value, int digits) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, std::fabs(value));
-  const std::string text = buffer;
+  const std::string text = scientific_text(std::fabs(value), digits - 1);
   const int exponent = std::stoi(text.substr(text.find('e') + 1));
   return digits - 1 - exponent;
 }
@@ -35,8 +28,8 @@ int decimals_for(double value, int digits) {
 std::string scaled(double value, double base, std::span<const char* const> units, int least_decimals) {
   for (size_t unit = 0;; ++unit) {
     const int decimals = value == 0 ? 0 : std::max(least_decimals, decimals_for(value, 3));
-    const std::string text = fixed(value, unit == 0 ? 0 : std::max(0, decimals));
-    if (std::fabs(std::stod(text)) < base || unit + 1 == units.size()) {
+    const std::string text = fixed_text(value, unit == 0 ? 0 : std::max(0, decimals));
+    if (std::fabs(parse_real(text).value_or(0)) < base || unit + 1 == units.size()) {
       const std::string suffix = units[unit];
       return with_separators(text) + (suffix.empty() ? "" : " " + suffix);
     }
@@ -87,12 +80,8 @@ std::string significant(double value, int digits) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (value == 0) return "0";
-  if (std::fabs(value) < 1e-6) {
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, value);
-    return buffer;
-  }
-  return with_separators(fixed(value, std::max(0, decimals_for(value, digits))));
+  if (std::fabs(value) < 1e-6) return scientific_text(value, digits - 1);
+  return with_separators(fixed_text(value, std::max(0, decimals_for(value, digits))));
 }
 
 }  // namespace shardscape

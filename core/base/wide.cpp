@@ -1,6 +1,7 @@
 #include "base/wide.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardscape {
 
@@ -17,5 +18,11 @@ std::string to_string(Wide value) {
   std::reverse(digits.begin(), digits.end());
   return digits;
 }
+
+Wide whole_part(double value) {
+  constexpr double kMost = 0x1p126;
+  return std::isnan(value) ? 0 : static_cast<Wide>(std::clamp(value, -kMost, kMost));
+}
+Wide nearest_whole(double value) { return whole_part(std::round(value)); }
 
 }  // namespace shardscape

@@ -12,6 +12,11 @@ using Wide = __int128;
 // Decimal digits with a minus sign for negative values; no separators.
 std::string to_string(Wide value);
 
+// A double as an integer: without its fraction, or the nearest one (halves away from zero). Values beyond
+// ±2^126 become ±2^126; NaN becomes 0.
+Wide whole_part(double value);
+Wide nearest_whole(double value);
+
 // The nearest double; exact below 2^53.
 inline double to_double(Wide value) { return static_cast<double>(value); }
 

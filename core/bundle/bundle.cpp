@@ -177,6 +177,7 @@ Result<ExportSummary> write_bundle(const Report& report, const ExportOptions& op
   if (traces.ranks() == 0)
     return Problem{ProblemCode::FlagValueInvalid, "part", "no rank is both among the ranks and in the stages",
                    "ranks of the named stages"};
+  if (auto problem = traces.memory_problem()) return *std::move(problem);
   const auto networks = networks_of(traces.lowering(), options);
   if (const auto* problem = std::get_if<Problem>(&networks)) return *problem;
   const BundleContent of{report, options, std::get<Networks>(networks), window};
@@ -246,7 +247,8 @@ Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOption
 int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options) {
   if (!report.valid()) return 0;
   try {
-    return TraceExport(report, options).estimate();
+    const TraceExport traces(report, options);
+    return traces.memory_problem() ? 0 : traces.estimate();
   } catch (const LoweringError&) {
     return 0;
   }

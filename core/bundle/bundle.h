@@ -92,7 +92,8 @@ Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOption
                                     const ExportProgressFn& progress = {}, std::stop_token stop = {});
 
 // Bytes of all traces, exact except for the width of rank and group numbers. Fast enough for every keystroke.
-// 0 if the report is invalid or a number does not fit into a trace.
+// 0 if the report is invalid, if a number does not fit into a trace, or if the computer has too little
+// memory.
 int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options);
 int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options);
 

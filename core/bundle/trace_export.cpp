@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "base/memory_limit.h"
+#include "base/units.h"
 #include "chakra/repeat_steps.h"
 #include "model/parallel_loop.h"
 
@@ -121,6 +123,29 @@ int64_t TraceExport::ranks() const {
   return std::accumulate(all.begin(), all.end(), int64_t{0}, [](int64_t sum, const FileClass& c) {
     return sum + static_cast<int64_t>(c.ranks.size());
   });
+}
+
+std::optional<Problem> TraceExport::memory_problem() const {
+  if (window_) return std::nullopt;
+  constexpr Wide kBytesOfNode = 3 * sizeof(TraceNode);  // with its dependencies and the growth of the list
+  const Graph& graph = report_.graph();
+  const auto ops_of = [&](int segment) {
+    return static_cast<Wide>(graph.segments[static_cast<size_t>(segment)].ops.size());
+  };
+  Wide most = 0, stages = 0;
+  for (const StageReport& stage : report_.stages) {
+    if (stage.representative != stage.stage) continue;
+    ++stages;
+    Wide ops = (stage.first.embedding ? ops_of(0) : 0) + (stage.last ? ops_of(graph.head()) : 0);
+    for (const std::vector<int>& chunk : chunk_kinds(graph, stage, report_.design.model))
+      for (const int kind : chunk) ops += ops_of(kind + 1);
+    most = std::max(most, ops);
+  }
+  return memory_short({.what = "the trace of " + grouped(report_.microbatches) + " microbatches",
+                       .bytes = report_.microbatches * most * kBytesOfNode *
+                                std::min(stages, static_cast<Wide>(loop_threads())),
+                       .where = "batch",
+                       .accepted = "a smaller batch, a larger microbatch or more replicas"});
 }
 
 int64_t TraceExport::estimate() const {

@@ -29,6 +29,9 @@ class TraceExport : private TraceSource {
   const Lowering& lowering() const { return window_ ? window_->reference() : *lowering_; }
   int64_t ranks() const;  // that get a trace
   const GroupTable& groups() const { return groups_; }
+  // A Problem if this computer has less memory than the programs of the traces take: the step has too many
+  // microbatches. Ask before estimate() and write().
+  std::optional<Problem> memory_problem() const;
   // Bytes of all files that write() makes, exact except for the width of rank and group numbers.
   int64_t estimate() const;
   // Writes all traces, or with options.compact one per class. Problems: of the sink, of the design (a number

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <set>
 
 #include "accuracy/error_band.h"
+#include "base/real_text.h"
 #include "base/units.h"
 #include "campaign/campaign.h"
 #include "memory/estimate.h"
@@ -23,10 +23,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 std::string number_text(FigureKind kind, double value) {
   switch (kind) {
     case FigureKind::Seconds: return format_seconds(value);
-    case FigureKind::Bytes: return format_bytes(static_cast<Wide>(std::llround(value)));
+    case FigureKind::Bytes: return format_bytes(nearest_whole(value));
     case FigureKind::Share: return significant(100 * value) + " %";
     case FigureKind::Rate: return significant(value, 4);
-    case FigureKind::Count: return grouped(static_cast<Wide>(std::llround(value)));
+    case FigureKind::Count: return grouped(nearest_whole(value));
   }
   return "";
 }
@@ -175,9 +175,7 @@ std::string ComparedFigure::percent(size_t design, size_t baseline) const {
   const double by = 100 * change(design, baseline) / values[baseline];
   if (!std::isfinite(by) || by == 0) return "";
   if (std::abs(by) < 0.05) return "< 0.1 %";
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", by);
-  return text;
+  return signed_text(by, 1) + " %";
 }
 
 Verdict ComparedFigure::verdict(size_t design, size_t baseline) const {

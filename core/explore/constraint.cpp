@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "base/number_text.h"
+#include "base/real_text.h"
 #include "campaign/running_cost.h"
 #include "design/cluster.h"
 #include "design/knobs/knobs.h"
@@ -286,9 +286,10 @@ class Parser {
         {"ms", 1e-3},       {"us", 1e-6},        {"min", 60},        {"s", 1},      {"GiB", 1},
         {"GB", 1e9 / kGiB}, {"MiB", 1.0 / 1024}, {"MB", 1e6 / kGiB}, {"TiB", 1024}, {"TB", 1e12 / kGiB},
         {"k", 1024},        {"K", 1024},         {"M", 1024 * 1024}};
-    char* end = nullptr;
-    double value = std::strtod(text_.c_str() + at_, &end);
-    at_ = static_cast<size_t>(end - text_.c_str());
+    const auto read = leading_real(std::string_view(text_).substr(at_));
+    if (!read) fail("\"" + text_.substr(at_) + "\" does not start with a number");
+    double value = read->value;
+    at_ += read->length;
     for (const auto& [unit, factor] : kUnits)
       if (take(unit)) {
         value *= factor;

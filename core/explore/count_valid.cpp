@@ -42,11 +42,11 @@ double estimate(const Space& space, const std::stop_token& stop) {
 std::string ValidCount::text() const { return grouped(size) + ", " + valid_text(); }
 
 std::string ValidCount::valid_text() const {
-  if (exact) return "of which " + grouped(static_cast<Wide>(valid)) + " valid";
+  if (exact) return "of which " + grouped(whole_part(valid)) + " valid";
   if (valid == 0) return "few or none of them valid";
   // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
-  return "of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";
+  return "of which about " + grouped(whole_part(std::round(valid / scale) * scale)) + " valid";
 }
 
 std::optional<ValidCount> count_valid(const Space& space,

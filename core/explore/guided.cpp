@@ -165,7 +165,7 @@ class GuidedSearch {
     std::vector<Wide> out;
     const Rows rows = space_.digits_at(index);
     for (size_t a = 0; a < rows.size(); ++a)
-      for (size_t b = a + 1; b < rows.size(); ++b)
+      for (size_t b = a + 1; b < rows.size() && !run_.stop.stop_requested(); ++b)
         for (int row : rows_to_try(a, rows[a]))
           for (int column : rows_to_try(b, rows[b])) {
             Rows other = rows;
@@ -182,7 +182,7 @@ class GuidedSearch {
   Point climb(Point from) {
     while (!finished()) {
       auto next = evaluate_new(neighbours(from.index));
-      if (!next || !better(*next, from)) next = evaluate_new(far_neighbours(from.index));
+      if (!finished() && (!next || !better(*next, from))) next = evaluate_new(far_neighbours(from.index));
       if (!next || !better(*next, from)) break;
       from = *next;
     }

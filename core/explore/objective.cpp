@@ -91,10 +91,10 @@ std::string objective_text(int objective, double value) {
     case Unit::Seconds: return format_seconds(value);
     case Unit::TokensPerSecond: return significant(value, 4) + " tokens/s";
     case Unit::Dollars: return "$" + significant(value);
-    case Unit::Bytes: return format_bytes(static_cast<Wide>(value));
+    case Unit::Bytes: return format_bytes(whole_part(value));
     case Unit::Joules: return significant(value, 4) + " J";
     case Unit::Share: return significant(100 * value) + " %";
-    case Unit::Gpus: return grouped(static_cast<Wide>(value)) + " GPUs";
+    case Unit::Gpus: return grouped(whole_part(value)) + " GPUs";
   }
   return "";
 }

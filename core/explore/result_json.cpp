@@ -13,6 +13,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kFormat = 1;
+constexpr int64_t kMostCounted = int64_t{1} << 53;  // designs; sums of some hundred counts stay in 64 bits
 
 // The value of an axis as JSON: 8, true, "1f1b".
 json axis_value(const SpaceAxis& axis, int value) {
@@ -112,17 +113,8 @@ class ResultReader {
     read_options(file_.object(root, "options"));
     if (const auto it = root.find("guided"); it != root.end())
       out_.guided = Guided{static_cast<uint64_t>(file_.integer(*it, "seed")), file_.integer(*it, "budget")};
-    for (const json& part : file_.array(root, "parts"))
-      out_.parts.push_back({file_.integer(part, "shard"), file_.integer(part, "shards"),
-                            wide_of(file_, part, "done"), wide_of(file_, part, "chunks")});
-    SearchCounts& c = out_.counts;
-    c.enumerated = file_.integer(root, "enumerated");
-    c.repeated = file_.integer(root, "repeated");
-    c.too_large = file_.integer(root, "too_large");
-    c.timed = file_.integer(root, "timed");
-    c.excluded = read_counts("excluded");
-    c.invalid = read_counts("invalid");
-    if (root.contains("unknown")) c.unknown = read_counts("unknown");
+    for (const json& part : file_.array(root, "parts")) out_.parts.push_back(read_part(part));
+    read_all_counts(root);
     out_.best = read_points(file_.array(root, "best"));
     out_.front = read_points(file_.array(root, "front"));
     out_.sample = read_points(file_.array(root, "sample"));
@@ -142,18 +134,54 @@ class ResultReader {
     out_.options.objective = objective(in, "objective");
     out_.options.front_x = objective(in, "front_x");
     out_.options.front_y = objective(in, "front_y");
-    out_.options.top = static_cast<size_t>(file_.integer(in, "top"));
-    out_.options.sample = static_cast<size_t>(file_.integer(in, "sample"));
+    out_.options.top = static_cast<size_t>(within(in, "top", 0, kMostCounted));
+    out_.options.sample = static_cast<size_t>(within(in, "sample", 0, kMostCounted));
     out_.options.price_per_hour = number_of(file_, in, "price_per_hour");
+  }
+  // A whole number from least to most.
+  int64_t within(const json& in, const char* key, int64_t least, Wide most) const {
+    const Wide value = wide_of(file_, in, key);
+    if (value < least || value > most)
+      JsonFile::fail(ProblemCode::DataValue, file_.place(in[key]),
+                     std::string("\"") + key + "\" is " + to_string(value),
+                     "a whole number from " + to_string(Wide{least}) + " to " + to_string(most));
+    return static_cast<int64_t>(value);
+  }
+  SearchPart read_part(const json& in) const {
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    SearchPart part;
+    part.shards = within(in, "shards", 1, kMost);
+    part.shard = within(in, "shard", 0, part.shards - 1);
+    part.chunks = wide_of(file_, in, "chunks");
+    part.done = wide_of(file_, in, "done");
+    if (part.done < 0 || part.done > part.chunks)
+      JsonFile::fail(ProblemCode::DataValue, file_.place(in["done"]),
+                     to_string(part.done) + " of " + to_string(part.chunks) + " chunks are done",
+                     "from 0 to the number of chunks");
+    return part;
+  }
+  void read_all_counts(const json& root) {
+    SearchCounts& c = out_.counts;
+    c.enumerated = within(root, "enumerated", 0, kMostCounted);
+    c.repeated = within(root, "repeated", 0, kMostCounted);
+    c.too_large = within(root, "too_large", 0, kMostCounted);
+    c.timed = within(root, "timed", 0, kMostCounted);
+    c.excluded = read_counts("excluded");
+    c.invalid = read_counts("invalid");
+    if (root.contains("unknown")) c.unknown = read_counts("unknown");
+    Wide counted = Wide{c.repeated} + c.too_large + c.timed;
+    for (const auto* counts : {&c.excluded, &c.invalid, &c.unknown})
+      for (const auto& [_, n] : *counts) counted += n;
+    if (counted != c.enumerated)
+      JsonFile::fail(ProblemCode::DataValue, file_.place(root["enumerated"]),
+                     "the counts of visited designs add up to " + to_string(counted) + ", not to " +
+                         to_string(Wide{c.enumerated}),
+                     "each visited design in one count");
   }
   std::map<std::string, int64_t> read_counts(const char* key) const {
     std::map<std::string, int64_t> out;
-    for (const auto& [why, n] : file_.object(file_.root(), key).items()) {
-      if (!n.is_number_integer())
-        file_.fail(ProblemCode::DataValue, why, "the count of \"" + why + "\" is " + n.dump(),
-                   "a whole number");
-      out[why] = n.get<int64_t>();
-    }
+    const json& counts = file_.object(file_.root(), key);
+    for (const auto& [why, _] : counts.items()) out[why] = within(counts, why.c_str(), 0, kMostCounted);
     return out;
   }
   Point read_point(const json& in) const {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/memory_limit.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "explore/search_run.h"
@@ -177,6 +178,23 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
   return std::nullopt;
 }
 
+// A Problem if the designs to store do not fit in the memory of this computer.
+std::optional<Problem> storage_short(const Space& space, const SearchOptions& options) {
+  constexpr Wide kBytesOfJson = 4096;  // of a stored design in the result, as a tree and as text
+  const auto at_most = [&](size_t designs) { return std::min(space.size(), static_cast<Wide>(designs)); };
+  const Wide top = at_most(options.result.top), sample = at_most(options.result.sample),
+             visited = options.guided
+                           ? at_most(static_cast<size_t>(std::max<int64_t>(options.guided->budget, 0)))
+                           : 0;
+  return memory_short(
+      {.what = "storing " + grouped(top + sample + visited) + " designs",
+       .bytes = (top + sample) * (Wide{sizeof(Point)} + kBytesOfJson) + visited * Wide{sizeof(Point)},
+       .where = sample >= std::max(top, visited) ? "sample"
+                : top >= visited                 ? "top"
+                                                 : "budget",
+       .accepted = "a smaller number of stored designs"});
+}
+
 }  // namespace
 
 Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
@@ -188,6 +206,7 @@ Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOpti
     return Problem(ProblemCode::GuidedSearchSharded, "shard", "a guided search cannot be split",
                    "an exhaustive search, or no shards");
   if (auto problem = unknown_objective(*space, options.result)) return *problem;
+  if (auto problem = storage_short(*space, options)) return *std::move(problem);
   const Route route(space->size(), options.shard, options.shards);
   SearchPart part{options.shard, options.shards, 0, route.chunks()};
   if (const SearchResult* before = options.resume) {

@@ -1,6 +1,7 @@
 #include "explore/space.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/number_text.h"
@@ -21,6 +22,7 @@ constexpr const char* kDegrees[] = {"tp", "cp", "pp",
 constexpr const char* kScheduleKnobs[] = {"schedule",   "forwards_first", "microbatch_group",
                                           "pass_times", "most_in_flight", "waiting_percent"};
 constexpr Wide kMaxSize = Wide{1} << 120;
+constexpr size_t kMostLayouts = size_t{1} << 22;  // some 500 MB
 
 bool is_degree(std::string_view id) {
   return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees);
@@ -227,19 +229,38 @@ class SpaceBuilder {
     add_layout_digit(ranks, allowed);
   }
 
+  using Layout = std::array<int64_t, 6>;  // ranks, nodes, then the degrees
+
+  // All products of allowed degrees that give `world`, in ascending order of tp, cp and pp.
+  static void add_layouts_of(int64_t world, int64_t nodes, const std::vector<std::vector<int64_t>>& allowed,
+                             std::vector<Layout>& found) {
+    const auto common = [](const std::vector<int64_t>& factors, const std::vector<int64_t>& degrees) {
+      std::vector<int64_t> out;
+      std::copy_if(factors.begin(), factors.end(), std::back_inserter(out),
+                   [&](int64_t n) { return std::binary_search(degrees.begin(), degrees.end(), n); });
+      return out;
+    };
+    const std::vector<int64_t> factors = divisors(world), all_cp = common(factors, allowed[1]),
+                               all_pp = common(factors, allowed[2]);
+    for (const int64_t tp : common(factors, allowed[0]))
+      for (const int64_t cp : all_cp) {
+        if (world / tp % cp != 0) continue;
+        const int64_t rest = world / tp / cp;
+        for (const int64_t pp : all_pp)
+          if (rest % pp == 0 && std::binary_search(allowed[3].begin(), allowed[3].end(), rest / pp))
+            found.push_back({world, nodes, tp, cp, pp, rest / pp});
+      }
+    if (found.size() > kMostLayouts)
+      throw Problem(ProblemCode::SpaceTooLarge, nodes > 0 ? kNodesAxis : kGpusAxis,
+                    "tp, cp, pp and dp give more than " + grouped(static_cast<Wide>(kMostLayouts)) +
+                        " layouts of the ranks",
+                    "fewer numbers of ranks, or fewer values of tp, cp, pp and dp");
+  }
+
   void add_layout_digit(const std::vector<std::pair<int64_t, int64_t>>& ranks,
                         const std::vector<std::vector<int64_t>>& allowed) {
-    std::vector<std::vector<int64_t>> found;  // ranks, nodes, then the degrees
-    for (const auto& [world, nodes] : ranks)
-      for (int64_t tp : allowed[0])
-        for (int64_t cp : allowed[1])
-          for (int64_t pp : allowed[2]) {
-            // Each factor is at most kMaxWorld, so a product of two does not overflow.
-            if (world % tp != 0 || world / tp % cp != 0 || world / tp / cp % pp != 0) continue;
-            const int64_t dp = world / tp / cp / pp;
-            if (std::binary_search(allowed[3].begin(), allowed[3].end(), dp))
-              found.push_back({world, nodes, tp, cp, pp, dp});
-          }
+    std::vector<Layout> found;
+    for (const auto& [world, nodes] : ranks) add_layouts_of(world, nodes, allowed, found);
     if (found.empty())
       throw Problem(ProblemCode::NoLayoutForRanks, spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
                     "no values of tp, cp, pp and dp give a product of " + grouped(ranks.front().first) +

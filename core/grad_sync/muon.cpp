@@ -40,8 +40,7 @@ std::vector<MuonMatrices> muon_matrices(const Graph& graph, ModelStart first, bo
     const Tensor& t = p.segment->tensor(p.param->tensor);
     const FlatParam flat = flat_param(*p.segment, *p.param);
     const Expr experts = splits_experts(t) ? local_size(t, 0) : Expr(1);
-    const Expr elements = local_elements(t) / experts;
-    MuonMatrices made{elements / flat.columns, flat.columns, p.count * experts,
+    MuonMatrices made{flat.rows / experts, flat.columns, p.count * experts,
                       replica_group(s, p.segment->tensor(p.param->gradient))};
     if (shares_matrices(s.sync) && !made.replicas.shard.empty())
       made.ranks = group_size(s, made.replicas.shard);

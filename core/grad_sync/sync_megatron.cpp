@@ -48,12 +48,24 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   return out;
 }
 
-// The parameter whose gradient becomes ready last.
-int last_ready(const SyncScope& scope, const std::vector<SyncPart>& parts) {
-  for (auto p = scope.gradients.rbegin(); p != scope.gradients.rend(); ++p)
-    if (std::any_of(parts.begin(), parts.end(), [&](const SyncPart& part) { return part.param == *p; }))
-      return *p;
-  return -1;
+// By parameter: the place of its gradient in the order in which gradients become ready; -1: it has none.
+std::vector<int64_t> gradient_places(const SyncScope& scope) {
+  std::vector<int64_t> out(scope.input.params.size(), -1);
+  for (size_t i = 0; i < scope.gradients.size(); ++i)
+    out[static_cast<size_t>(scope.gradients[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
+// The parameter whose gradient becomes ready last; -1 without a gradient.
+int last_ready(const std::vector<int64_t>& places, const std::vector<SyncPart>& parts) {
+  int last = -1;
+  int64_t place = -1;
+  for (const SyncPart& part : parts)
+    if (const int64_t at = places[static_cast<size_t>(part.param)]; at > place) {
+      place = at;
+      last = part.param;
+    }
+  return last;
 }
 
 }  // namespace
@@ -62,6 +74,7 @@ void plan_megatron(const SyncScope& scope) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer,
              overlap = scope.policy.overlap;
   const std::vector<Bucket> buckets = buckets_of(scope);
+  const std::vector<int64_t> places = gradient_places(scope);
   for (const Bucket& bucket : buckets) {
     SyncAction a = scope.action(overlap ? Phase::Backward : Phase::GradReduce,
                                 sharded ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,
@@ -70,7 +83,7 @@ void plan_megatron(const SyncScope& scope) {
     a.parts = bucket.parts;
     a.occurrence = SyncOccurrence::Last;
     a.when = overlap ? SyncWhen::AfterGradient : SyncWhen::AfterBackward;
-    a.param = overlap ? last_ready(scope, bucket.parts) : -1;
+    a.param = overlap ? last_ready(places, bucket.parts) : -1;
     scope.add(std::move(a));
     if (sharded && scope.group.across_size > 1) add_across(scope);
   }

@@ -436,13 +436,13 @@ SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel,
   return policy;
 }
 
-StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
-                     const ParallelSpec& parallel, ModelStart first, bool last,
-                     const std::vector<std::vector<int>>& chunks) {
+Result<StagePlan> stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
+                             const ParallelSpec& parallel, ModelStart first, bool last,
+                             const std::vector<std::vector<int>>& chunks) {
   StagePlan out;
   out.input = sync_input(basis, binding, first, last, chunks, &out.holders);
   auto planned = plan_sync(out.input, sync_policy(structure, parallel, number(binding, "m")));
-  if (const auto* problem = std::get_if<Problem>(&planned)) throw std::invalid_argument(to_string(*problem));
+  if (auto* problem = std::get_if<Problem>(&planned)) return std::move(*problem);
   out.plan = std::get<SyncPlan>(std::move(planned));
   return out;
 }
@@ -555,13 +555,15 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
   }
 }
 
-void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
-               bool last, const std::vector<std::vector<int>>& chunks) {
-  if (needs_plan(graph.structure))
-    bind_plan(binding, graph.structure, parallel,
-              plan_totals(graph.structure, stage_plan(sync_basis(graph), graph.structure, binding, parallel,
-                                                      first, last, chunks)));
+std::optional<Problem> bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel,
+                                 ModelStart first, bool last, const std::vector<std::vector<int>>& chunks) {
+  if (needs_plan(graph.structure)) {
+    auto planned = stage_plan(sync_basis(graph), graph.structure, binding, parallel, first, last, chunks);
+    if (auto* problem = std::get_if<Problem>(&planned)) return std::move(*problem);
+    bind_plan(binding, graph.structure, parallel, plan_totals(graph.structure, std::get<StagePlan>(planned)));
+  }
   if (needs_schedule(graph.structure)) bind_chunk_gathers(binding, graph, parallel, first, last, chunks);
+  return std::nullopt;
 }
 
 std::vector<MeshAxes> norm_groups(const Graph& graph) {

@@ -84,9 +84,10 @@ struct StagePlan {
   // For each parameter, then for each reused module: index of its segment's instance on the stage.
   std::vector<size_t> holders;
 };
-StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
-                     const ParallelSpec& parallel, ModelStart first, bool last,
-                     const std::vector<std::vector<int>>& chunks);
+// A Problem if the plan has too many collectives.
+Result<StagePlan> stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
+                             const ParallelSpec& parallel, ModelStart first, bool last,
+                             const std::vector<std::vector<int>>& chunks);
 // The actions of a plan, by instances of the stage.
 struct PlacedPlan {
   struct PlacedAction {
@@ -138,8 +139,9 @@ bool needs_plan(const Structure& structure);
 // backward, Pgu in ngu gathers of updated parameters, Pgq in ngq of those that are stored quantized; Po owned
 // elements; Pz those of frozen parameters. ZeRO-3: Pg elements gathered at the same time. Zb: DeepSpeed's
 // reduce bucket.
-void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
-               bool last, const std::vector<std::vector<int>>& chunks);
+// Returns the Problem of the stage's plan.
+std::optional<Problem> bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel,
+                                 ModelStart first, bool last, const std::vector<std::vector<int>>& chunks);
 
 // Groups of the all-reduces of one number: the gradient norm (one per group), and the loss of every
 // microbatch (on the last stage). Empty if the design has no such all-reduce, or if the group has one rank.

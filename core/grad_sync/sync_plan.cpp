@@ -221,7 +221,9 @@ Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
         case SyncStrategy::DdpBuckets: plan_ddp_buckets(scope); break;
         case SyncStrategy::Zero0:
         case SyncStrategy::Zero1:
-        case SyncStrategy::Zero2: plan_zero(scope); break;
+        case SyncStrategy::Zero2:
+          if (auto problem = plan_zero(scope)) return *std::move(problem);
+          break;
         case SyncStrategy::Zero3: plan_zero3(scope); break;
         case SyncStrategy::Fsdp1:
         case SyncStrategy::Fsdp2:

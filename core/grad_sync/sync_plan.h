@@ -167,7 +167,8 @@ bool shards_states(SyncStrategy strategy);
 bool shards_gradients(SyncStrategy strategy);
 bool shards_parameters(SyncStrategy strategy);
 
-// Returns a Problem if a limit, a size or a group is invalid. Groups of one rank yield no action.
+// Returns a Problem if a limit, a size or a group is invalid, or if the step has too many collectives. Groups
+// of one rank yield no action.
 Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy);
 
 // Parameters in the order in which their gradients become ready: modules in reverse. A module with a matrix

@@ -45,8 +45,9 @@ std::vector<SyncModule> modules_of(const SyncScope& scope);  // modules that reu
 
 void plan_megatron(const SyncScope& scope);     // sync_megatron.cpp
 void plan_ddp_buckets(const SyncScope& scope);  // sync_ddp.cpp
-void plan_zero(const SyncScope& scope);         // sync_zero.cpp: stages 0 to 2
-void plan_zero3(const SyncScope& scope);        // sync_zero3.cpp
-void plan_fsdp(const SyncScope& scope);         // sync_fsdp.cpp
+// sync_zero.cpp: stages 0 to 2. Returns a Problem if the step would have too many collectives.
+std::optional<Problem> plan_zero(const SyncScope& scope);
+void plan_zero3(const SyncScope& scope);  // sync_zero3.cpp
+void plan_fsdp(const SyncScope& scope);   // sync_fsdp.cpp
 
 }  // namespace shardscape

@@ -6,6 +6,7 @@
 // across groups once a step, as MiCS does (arXiv 2205.00119, section 3.4).
 #include <algorithm>
 
+#include "base/units.h"
 #include "grad_sync/sync_rules.h"
 
 namespace shardscape {
@@ -119,11 +120,25 @@ class RootedReductions {
   std::vector<int64_t> starts_;  // offset in the flat buffer, by parameter
 };
 
+// A plan with more gathers, or with more parts of parameters in them, takes too much time and memory.
+constexpr int64_t kMostGathers = 16384, kMostParts = int64_t{1} << 24;
+
 // Gathers the updated parameters. Each rank's part is split into as many shards as the limit requires
 // (runtime/utils.py, all_gather_dp_groups).
-void gather_updated(const SyncScope& scope) {
+std::optional<Problem> gather_updated(const SyncScope& scope) {
   const int64_t flat = flat_size(scope), own = flat / scope.group.size;
   const int64_t shards = std::max<int64_t>(1, flat / scope.policy.zero.allgather_bucket_size);
+  const int64_t most = std::max<int64_t>(1, std::min(kMostGathers, kMostParts / scope.group.size));
+  if (shards > most) {
+    const int64_t least = flat / (most + 1) + 1;
+    return Problem(ProblemCode::TooManyCollectives, "zero_allgather_bucket_size",
+                   "gathers of " + grouped(scope.policy.zero.allgather_bucket_size) + " of the " +
+                       grouped(flat) + " parameters on a stage make a step of " + grouped(shards) +
+                       " collectives",
+                   grouped(least) + " or more, for at most " + grouped(most) + " collectives",
+                   {{"set zero_allgather_bucket_size to " + grouped(least),
+                     {{"zero_allgather_bucket_size", std::to_string(least)}}}});
+  }
   const int64_t shard = own / shards - own / shards % kStartAlignment;
   std::vector<int64_t> ends;  // end offsets in the flat buffer, in order of the parameters
   for (const int p : scope.params)
@@ -148,18 +163,20 @@ void gather_updated(const SyncScope& scope) {
     }
     scope.add(std::move(a));
   }
+  return std::nullopt;
 }
 
 }  // namespace
 
-void plan_zero(const SyncScope& scope) {
+std::optional<Problem> plan_zero(const SyncScope& scope) {
   if (scope.policy.strategy == SyncStrategy::Zero2)
     RootedReductions(scope).run();
   else
     reduce_flat(scope);
   // ZeRO-0 shards states only in its bfloat16 optimizer.
   if (scope.policy.strategy != SyncStrategy::Zero0 || scope.policy.param_dtype == DType::BF16)
-    gather_updated(scope);
+    return gather_updated(scope);
+  return std::nullopt;
 }
 
 }  // namespace shardscape

@@ -245,7 +245,13 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
   if (kind == SegmentKind::Layer)
     for (BlockInstance& block : builder.segment().blocks)
       block.concurrent = architecture.concurrent.contains(block.name);
-  return finish_segment(builder, structure.trains());
+  try {
+    return finish_segment(builder, structure.trains());
+  } catch (const OpSizeError& error) {
+    throw GraphError{{ProblemCode::OpAxes, place_text(place_of_op(section, library, error.op)),
+                      "the work of \"" + error.op + "\" has no formula: " + error.what,
+                      "operands whose sequence and heads are not joined sizes"}};
+  }
 }
 
 // Drops everything but parameters and buffers: a tower that no pass runs.

@@ -211,6 +211,11 @@ int block_of_tensor(const Segment& segment, TensorId tensor);
 struct GraphError {
   Problem problem;
 };
+// An op whose FLOPs or bytes have no formula: a size that a formula divides by is a sum.
+struct OpSizeError {
+  std::string op;    // the forward op's name, "attention.o"
+  std::string what;  // "division by a sum: Er + Rkv"
+};
 // Assembles and places the forward ops of a section. mtp: lines that follow the head once per depth of
 // multi-token prediction. carries: of the architecture. Throws GraphError.
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
@@ -218,6 +223,8 @@ void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, c
 // The same for a part of a vision tower. Throws GraphError.
 void assemble_tower(SegmentBuilder& builder, const Architecture& architecture, const SectionTemplate& part,
                     const ModelLibrary& library);
+// The line of a block that makes the op, or the line of the section that calls the block.
+SourcePlace place_of_op(const SectionTemplate& section, const ModelLibrary& library, const std::string& op);
 // Appends the backward ops; sets input_grad and the gradients of params.
 void differentiate(SegmentBuilder& builder);
 // Inserts the replay of forward ops before the backward, as the structure's recompute policy says.

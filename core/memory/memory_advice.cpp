@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
 #include <string_view>
 
+#include "base/real_text.h"
 #include "base/units.h"
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
@@ -61,10 +61,9 @@ constexpr double kSmallestSaving = 0.005;  // share of the bytes in use
 
 std::string MemoryAdvice::time_text() const {
   if (!time_percent) return {};
-  char number[32];
-  std::snprintf(number, sizeof number, "%.1f", std::abs(*time_percent));
-  if (number == std::string_view("0.0")) return "the same step time";
-  return std::string("a step ") + number + (*time_percent < 0 ? " % shorter" : " % longer");
+  const std::string number = fixed_text(std::abs(*time_percent), 1);
+  if (number == "0.0") return "the same step time";
+  return "a step " + number + (*time_percent < 0 ? " % shorter" : " % longer");
 }
 
 std::string MemoryAdvice::text() const {

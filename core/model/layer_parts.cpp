@@ -42,6 +42,7 @@ class PartFinder {
       out.lines.push_back(i);
       made.insert(line.output);
       if (!call) continue;
+      if (line.args.empty()) return {};
       if (out.input.empty()) out.input = line.args.front();
       if (line.args.front() != out.input) return {};
       out.call += (out.call.empty() ? "" : " + ") + call_text(line.callee);

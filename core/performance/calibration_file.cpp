@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/real_text.h"
 #include "model/json_reader.h"
 #include "performance/calibration.h"
 
@@ -250,11 +251,7 @@ void write(const json& value, int indent, std::string& out) {
 double rounded(double value, double unit) { return std::round(value / unit) * unit; }
 
 // Rounds through text, so that no number is written with 17 digits.
-json rounded_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return json::parse(text.data());
-}
+json rounded_text(double value) { return json::parse(real_text(value, 6)); }
 
 json list(const std::vector<double>& values) {
   json out = json::array();

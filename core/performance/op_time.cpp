@@ -44,6 +44,10 @@ double sustained_matmul_seconds(const Accelerator& accelerator, const MatmulCali
   return seconds * (shape.concurrent_expert ? products.experts : 1);
 }
 
+bool is_empty(const MatmulShape& shape) {
+  return shape.batch == 0 || shape.m == 0 || shape.n == 0 || shape.k == 0;
+}
+
 // Whether rows of an operand or of the result begin at odd multiples of 2 bytes. Rows of tokens lie along the
 // features, so the number of tokens does not matter.
 bool is_unaligned(const MatmulShape& shape) {
@@ -81,8 +85,8 @@ double unfused_attention_seconds(const Machine& machine, const AttentionShape& s
   const auto product = [&](int64_t m, int64_t n, int64_t k) {
     return matmul_seconds(machine, {s.batch * s.heads, m, n, k, compute, s.compute});
   };
-  const auto scores = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.queries) *
-                      static_cast<double>(s.keys);
+  const auto scores = static_cast<double>(s.batch) * static_cast<double>(s.heads) *
+                      static_cast<double>(s.queries) * static_cast<double>(s.keys);
   const double between = memory_bound_seconds(machine, scores * s.score_bytes);
   if (!s.backward)
     return product(s.queries, s.keys, s.head_dim) + product(s.queries, s.value_dim, s.keys) + between;
@@ -93,7 +97,7 @@ double unfused_attention_seconds(const Machine& machine, const AttentionShape& s
 }  // namespace
 
 double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
-  if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
+  if (is_empty(shape)) return 0;
   const Accelerator& accelerator = *machine.accelerator;
   const Kernels& kernels = kernels_of(accelerator);
   const MatmulCalibration& constants = *kernels.matmul[static_cast<size_t>(shape.compute)];
@@ -105,7 +109,7 @@ double matmul_seconds(const Machine& machine, const MatmulShape& shape) {
 }
 
 double expert_matmul_seconds(const Machine& machine, const MatmulShape& shape) {
-  if (shape.batch * shape.m * shape.n * shape.k == 0) return 0;
+  if (is_empty(shape)) return 0;
   const Accelerator& accelerator = *machine.accelerator;
   const Kernels& kernels = kernels_of(accelerator);
   return grouped_matmul_seconds(accelerator, *kernels.matmul[static_cast<size_t>(shape.compute)], shape);

@@ -20,7 +20,8 @@ struct StageStates {
   std::vector<std::pair<Symbol, int64_t>>
       bound;                               // derived symbols of the stage and of its sync plan, with values
   std::shared_ptr<const PlacedPlan> plan;  // null without a plan of gradient sync
-  bool whole = true;                       // every size is a whole number
+  // Every size is a whole number, and the plan of gradient sync is not too long.
+  bool whole = true;
 };
 
 // A gradient-sync plan. Many structures share one.

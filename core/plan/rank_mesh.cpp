@@ -41,4 +41,24 @@ MeshAxes expert_axes(const Report& report) {
   return axes;
 }
 
+int stage_of_rank(const Report& report, int64_t rank) {
+  return static_cast<int>(mesh_of(report).coordinate(rank, MeshAxis::Pp));
+}
+
+std::string rank_text(const Report& report, int64_t rank) {
+  const DeviceMesh mesh = mesh_of(report);
+  const auto coordinates = [&](const MeshAxes& axes) {
+    std::string out;
+    for (MeshAxis axis : axes) {
+      if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
+      out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " +
+             std::to_string(mesh.coordinate(rank, axis));
+    }
+    return out;
+  };
+  const std::string experts = coordinates(expert_axes(report));
+  return coordinates({MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) +
+         (experts.empty() ? "" : " | " + experts);
+}
+
 }  // namespace shardscape

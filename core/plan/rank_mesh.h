@@ -7,6 +7,10 @@
 namespace shardscape {
 
 DeviceMesh mesh_of(const Report& report);
+// The stage of a rank, and the coordinates of a rank as text: "tp 1, dp 0, pp 3", or "tp 0, dp 3, pp 1 | ep
+// 5, edp 0" with experts.
+int stage_of_rank(const Report& report, int64_t rank);
+std::string rank_text(const Report& report, int64_t rank);
 // The axes of the expert mesh with more than one rank, fastest-varying first: a subset of {Etp, Ep, Edp}.
 // Empty when experts use no mesh of their own.
 MeshAxes expert_axes(const Report& report);

@@ -16,9 +16,9 @@
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
 #include "plan/bound_plan.h"
-#include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "plan/stage_layers.h"
+#include "plan/step_memory.h"
 
 namespace shardscape {
 namespace {
@@ -87,6 +87,10 @@ class ReportMaker {
     r_.problems = validate(d);
     r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
+    if (auto problem = step_memory_short(d)) {
+      r_.problems.push_back(*std::move(problem));
+      return;
+    }
     const auto step = bind<CacheKind::StepModel>();
     if (!step) return;
     r_.derived = derived_symbols(d);
@@ -137,7 +141,11 @@ class ReportMaker {
     const auto step = std::get<0>(std::move(model));
     r_.binding = bind_symbols(d);
     for (const Segment& segment : step->graph->segments)
-      if (const auto error = define(r_.binding, segment.derived)) throw std::invalid_argument(error->message);
+      if (const auto error = define(r_.binding, segment.derived)) {
+        r_.problems.emplace_back(ProblemCode::SizeOverflow, "design", error->message,
+                                 "sizes that stay within 64 bits");
+        return nullptr;
+      }
     r_.ranks = d.world();
     r_.microbatches = *r_.binding.get(symbol("m"));
     r_.tokens_per_step = d.workload.batch * d.workload.seq;
@@ -276,7 +284,7 @@ class ReportMaker {
   }
 
   // The sync plan, cached by all inputs of stage_plan. The key omits the number of microbatches, because only
-  // totals depend on that number.
+  // totals depend on that number. Null: the plan has too many collectives; the report names the knob.
   std::shared_ptr<const SharedPlan> shared_plan(const StageReport& s) {
     const Graph& graph = r_.graph();
     const SharedSyncBasis& basis = r_.model->states->basis(*r_.cache);
@@ -287,8 +295,10 @@ class ReportMaker {
     for (const bool flag : {s.first.tower, s.first.embedding, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     const auto make = [&] {
-      StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
-                                  s.last, chunk_kinds(graph, s, r_.design.model));
+      auto planned = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first, s.last,
+                                chunk_kinds(graph, s, r_.design.model));
+      if (std::holds_alternative<Problem>(planned)) return std::shared_ptr<const SharedPlan>();
+      StagePlan plan = std::get<StagePlan>(std::move(planned));
       PlanTotals totals = plan_totals(graph.structure, plan);
       return std::make_shared<const SharedPlan>(SharedPlan{
           std::move(totals), std::make_shared<const PlacedPlan>(place_plan(basis.basis, std::move(plan)))});
@@ -305,6 +315,8 @@ class ReportMaker {
     const Binding before = binding;
     if (plans) {
       const std::shared_ptr<const SharedPlan> plan = shared_plan(s);
+      out->whole = plan != nullptr;
+      if (!plan) return out;
       if (needs_plan(graph.structure)) bind_plan(binding, graph.structure, r_.design.parallel, plan->totals);
       out->plan = plan->placed;
     }
@@ -455,8 +467,11 @@ class ReportMaker {
   }
 
   void fill(StageReport& s, const StageShape& shape, const Graph& graph) {
-    bind_sync(s.binding, graph, r_.design.parallel, shape.first, shape.last,
-              chunk_kinds(graph, s, r_.design.model));
+    if (auto problem = bind_sync(s.binding, graph, r_.design.parallel, shape.first, shape.last,
+                                 chunk_kinds(graph, s, r_.design.model))) {
+      r_.problems.push_back(*std::move(problem));
+      return;
+    }
     if (const auto error = define(s.binding, shape.derived)) {
       r_.problems.emplace_back(ProblemCode::SizeOverflow, "sync", error->message,
                                "sizes that stay within 64 bits");
@@ -574,26 +589,6 @@ std::string FlopsValue::name() const {
 
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage) {
   return report.model->shapes[static_cast<size_t>(stage.shape)].derived;
-}
-
-int stage_of_rank(const Report& report, int64_t rank) {
-  return static_cast<int>(mesh_of(report).coordinate(rank, MeshAxis::Pp));
-}
-
-std::string rank_text(const Report& report, int64_t rank) {
-  const DeviceMesh mesh = mesh_of(report);
-  const auto coordinates = [&](const MeshAxes& axes) {
-    std::string out;
-    for (MeshAxis axis : axes) {
-      if (axis == MeshAxis::Cp && mesh.degree(axis) == 1) continue;
-      out += (out.empty() ? "" : ", ") + std::string(mesh_axis_name(axis)) + " " +
-             std::to_string(mesh.coordinate(rank, axis));
-    }
-    return out;
-  };
-  const std::string experts = coordinates(expert_axes(report));
-  return coordinates({MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) +
-         (experts.empty() ? "" : " | " + experts);
 }
 
 }  // namespace shardscape

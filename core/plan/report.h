@@ -143,9 +143,4 @@ std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport&
 // Derived symbols of the stage's shape: shards and units of gradient sync. stage.binding has their values.
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);
 
-// The stage of a rank, and the coordinates of a rank as text: "tp 1, dp 0, pp 3", or "tp 0, dp 3, pp 1 | ep
-// 5, edp 0" with experts.
-int stage_of_rank(const Report& report, int64_t rank);
-std::string rank_text(const Report& report, int64_t rank);
-
 }  // namespace shardscape

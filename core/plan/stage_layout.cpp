@@ -27,9 +27,9 @@ std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageR
   const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
   const auto kinds = chunk_kinds(graph, stage, report.design.model);
   const SyncBasis basis = sync_basis(graph);
-  return std::make_shared<const PlacedPlan>(
-      place_plan(basis, stage_plan(basis, graph.structure, stage.binding, report.design.parallel, shape.first,
-                                   shape.last, kinds)));
+  return std::make_shared<const PlacedPlan>(place_plan(
+      basis, std::get<StagePlan>(stage_plan(basis, graph.structure, stage.binding, report.design.parallel,
+                                            shape.first, shape.last, kinds))));
 }
 
 }  // namespace shardscape

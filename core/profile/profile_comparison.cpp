@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/units.h"
+#include "plan/rank_mesh.h"
 #include "plan/stage_layout.h"
 
 namespace shardscape {

@@ -45,8 +45,8 @@ std::string over_memory_text(const Report& report, const DesignBands& bands, Uni
 }
 
 std::string bands_text(const Report& report, const Simulation& simulation, const DesignBands& bands) {
-  const auto bytes = [](double value) { return format_bytes(static_cast<Wide>(value)); };
-  const auto rate = [](double value) { return grouped(static_cast<Wide>(std::llround(value))); };
+  const auto bytes = [](double value) { return format_bytes(whole_part(value)); };
+  const auto rate = [](double value) { return grouped(nearest_whole(value)); };
   std::string out;
   const BandTime time = band_time(report, simulation);
   if (bands.time)

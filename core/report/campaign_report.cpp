@@ -19,8 +19,7 @@ std::string number_text(double value) {
   constexpr double kShortest = 1000;
   if (!std::isfinite(value)) return "infinity";
   const bool whole = value == std::round(value);
-  return std::abs(value) < kShortest && !whole ? significant(value)
-                                               : grouped(static_cast<Wide>(std::llround(value)));
+  return std::abs(value) < kShortest && !whole ? significant(value) : grouped(nearest_whole(value));
 }
 
 std::string percent(double share) { return significant(100 * share) + " %"; }
@@ -72,9 +71,7 @@ std::string line(const std::string& label, const std::string& text) {
   return "  " + label + std::string(label.size() < kLabel ? kLabel - label.size() : 1, ' ') + text + "\n";
 }
 
-std::string bytes_text(double bytes) {
-  return format_bytes(static_cast<Wide>(std::llround(bytes)), UnitSystem::Decimal);
-}
+std::string bytes_text(double bytes) { return format_bytes(nearest_whole(bytes), UnitSystem::Decimal); }
 
 std::string failures_text(const Campaign& c) {
   const Range& rate = c.operation.failure_rate;

@@ -41,7 +41,7 @@ std::string pad(std::string text, size_t width) {
 }
 // Prompts in the first microbatch of all replicas.
 int64_t first_prompts(const Design& design) { return design.workload.microbatch * design.parallel.dp; }
-std::string whole(double value) { return grouped(static_cast<Wide>(std::llround(value))); }
+std::string whole(double value) { return grouped(nearest_whole(value)); }
 
 // The limits that a point exceeds: "ttft", "tpot" or both.
 std::vector<std::string> broken_limits(const ServedPoint& point, const ServiceLimits& limits) {

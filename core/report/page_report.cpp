@@ -132,8 +132,8 @@ PageSection step_section(const Report& report, const Simulation& s, const Design
   PageSection out{"Step", {}, {}, step_picture(s)};
   out.paragraphs.push_back(format_seconds(s.step_seconds) + " per step of " +
                            grouped(report.tokens_per_step) + " tokens, " +
-                           grouped(static_cast<Wide>(s.tokens_per_second)) + " tokens/s. MFU " +
-                           percent(s.mfu) + ", HFU " + percent(s.hfu) + " of " + peak_text(s) + ". Bubble " +
+                           grouped(whole_part(s.tokens_per_second)) + " tokens/s. MFU " + percent(s.mfu) +
+                           ", HFU " + percent(s.hfu) + " of " + peak_text(s) + ". Bubble " +
                            percent(s.bubble) + ", exposed communication " + percent(s.exposed) + ".");
   for (std::string& line : band_sentences(report, s, bands)) out.paragraphs.push_back(std::move(line));
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, s.tokens_per_second);

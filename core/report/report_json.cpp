@@ -163,7 +163,7 @@ std::string report_text(const Report& r) {
          std::to_string(r.design.parallel.pp) + ", dp " + std::to_string(r.design.parallel.dp) +
          (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
   out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) +
-         " microbatches per replica, " + format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
+         " microbatches per replica, " + format_flops(whole_part(r.step_flops)) + " counted\n" +
          (r.ring_position
               ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n"
               : "\n");

@@ -152,7 +152,7 @@ std::string step_distribution_text(const Simulation& s) {
 std::string time_text(const Simulation& s) {
   constexpr double kShown = 0.0005;  // share of the step
   std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
-                    grouped(static_cast<Wide>(std::llround(s.tokens_per_second))) + " tokens/s, " +
+                    grouped(nearest_whole(s.tokens_per_second)) + " tokens/s, " +
                     significant(s.model_tflops) + " TFLOP/s per GPU (model), MFU " + percent(s.mfu) +
                     ", HFU " + percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " + percent(s.bubble) +
                     ", exposed communication " + percent(s.exposed) + "\n";

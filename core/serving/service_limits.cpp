@@ -1,10 +1,10 @@
 #include "serving/service_limits.h"
 
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "base/number_text.h"
+#include "base/real_text.h"
 
 namespace shardscape {
 namespace {
@@ -20,10 +20,8 @@ bool ends_with(std::string_view text, std::string_view end) {
 std::optional<double> positive(std::string_view text) {
   const std::string whole(trimmed(text));
   if (whole.empty() || whole.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(whole.c_str(), &end);
-  if (*end != 0 || !std::isfinite(value) || !(value > 0)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_real(whole);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 }  // namespace
@@ -47,9 +45,7 @@ std::string limit_text(double seconds) {
   const auto& [unit, size] = seconds >= 1      ? std::pair<const char*, double>("s", 1)
                              : seconds >= 1e-3 ? std::pair<const char*, double>("ms", 1e-3)
                                                : std::pair<const char*, double>("us", 1e-6);
-  char digits[64];
-  std::snprintf(digits, sizeof digits, "%.6g", seconds / size);
-  return std::string(digits) + " " + unit;
+  return real_text(seconds / size, 6) + " " + unit;
 }
 
 std::string limits_text(const ServiceLimits& limits) {

@@ -1,5 +1,6 @@
 #include "timing/simulation.h"
 
+#include "plan/step_memory.h"
 #include "timing/hardware_flops.h"
 #include "timing/machine_of.h"
 #include "timing/row_times.h"
@@ -87,6 +88,8 @@ std::string_view stream_label(StreamKind stream) {
   }
   return "";
 }
+
+static_assert(sizeof(Node) + sizeof(StepSimulator::LayerNode) + sizeof(SimulatedLayer) <= kBytesOfPass);
 
 std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token stop) {
   auto out = std::make_shared<Simulation>();

@@ -2,10 +2,10 @@
 // setting at a time.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 
+#include "base/real_text.h"
 #include "base/units.h"
 #include "launch/server/server_layout.h"
 #include "serving/requests/lengths.h"
@@ -142,7 +142,8 @@ double lab_rate(ServingMapper& m) {
   const auto after = [&](const char* field, const std::string& words) {
     const std::string text = m.text(field);
     const size_t at = text.find(words);
-    return at == std::string::npos ? 0.0 : std::atof(text.c_str() + at + words.size());
+    if (at == std::string::npos) return 0.0;
+    return leading_real(std::string_view(text).substr(at + words.size())).value_or(LeadingReal{}).value;
   };
   const double rate = after("arrivals", "constant rate ");
   const double own = after("section", "/ Rate ");

@@ -1,8 +1,8 @@
 // Runs of nanotron: the layout sweep of the Ultra-Scale Playbook (Hugging Face, 2025).
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
+#include "base/real_text.h"
 #include "launch/nanotron/nanotron_stages.h"
 #include "validation/measured_mapping.h"
 
@@ -39,7 +39,7 @@ std::optional<NanotronShape> shape_of(const MeasuredJson& set, const MeasuredJso
   const MeasuredJson models = set.value("models", MeasuredJson::object());
   if (!row.is_object() || !row.contains("model_b") || !row["model_b"].is_number()) return std::nullopt;
   for (const auto& [name, model] : models.items())
-    if (std::atof(name.c_str()) == row["model_b"].get<double>())
+    if (parse_real(name) == row["model_b"].get<double>())
       return NanotronShape{model.value("layers", int64_t{1}), model.value("hidden", int64_t{1}),
                            model.value("ffn", int64_t{1}), model.value("vocab", int64_t{1})};
   return std::nullopt;

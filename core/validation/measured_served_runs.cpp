@@ -1,9 +1,10 @@
 // Served runs of vLLM at given arrivals, static batches, and cache capacities that engines print.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
+#include "base/number_text.h"
+#include "base/real_text.h"
 #include "base/units.h"
 #include "serving/requests/arrivals.h"
 #include "serving/requests/lengths.h"
@@ -250,11 +251,15 @@ namespace {
 // tokens per step.
 void wide_experts_drafts(ServingMapper& m, const std::string& text) {
   if (text.empty() || text == "off") return;
-  int draft_tokens = 0;
-  double length = 0;
-  if (std::sscanf(text.c_str(), "%d tokens, acceptance %lf", &draft_tokens, &length) != 2 || draft_tokens < 2)
+  constexpr std::string_view kBetween = " tokens, acceptance ";
+  const size_t at = text.find(kBetween);
+  const std::string_view all = text;
+  const NumberText draft_tokens = parse_number(all.substr(0, at), false);
+  const double length = at == std::string::npos ? 0
+                                                : parse_real(all.substr(at + kBetween.size())).value_or(0);
+  if (draft_tokens.fault != NumberFault::None || draft_tokens.value < 2 || length <= 0)
     return m.refuse("multi-token prediction without its acceptance: " + text);
-  const int64_t drafts = draft_tokens - 1;
+  const int64_t drafts = draft_tokens.value - 1;
   m.speculation(SpeculativeMethod::Mtp, drafts, {rate_of_length(length, drafts)});
   m.figure(ServedQuantity::TokensPerStep, length);
 }

@@ -1,9 +1,10 @@
 // Runs with ZeRO-1 on A100: the tests of layouts before BLOOM (Megatron-DeepSpeed), and InternEvo.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "validation/measured_mapping.h"
+
+#include "base/real_text.h"
 
 namespace shardscape {
 namespace {
@@ -22,7 +23,7 @@ void set_cluster(RowMapper& m) {
 // that gives the size in the row: 12 L h^2 + V h parameters.
 int64_t bloom_layers(RowMapper& m, int64_t vocab) {
   if (m.has("layers")) return m.integer("layers", 1);
-  const double billions = std::atof(m.text("model_size").c_str()),
+  const double billions = leading_real(m.text("model_size")).value_or(LeadingReal{}).value,
                hidden = static_cast<double>(m.integer("hidden", 1)),
                of_layers = billions * 1e9 - static_cast<double>(vocab) * hidden;
   const int64_t pp = std::max<int64_t>(m.integer("pp", 1), 1);

@@ -2,13 +2,14 @@
 
 #include <cmath>
 
+#include "plan/rank_mesh.h"
 #include "profile/profile_comparison.h"
 #include "validation/compare_lines.h"
 
 namespace shardscape {
 namespace {
 
-Wide whole(double value) { return static_cast<Wide>(std::llround(value)); }
+Wide whole(double value) { return nearest_whole(value); }
 
 AuditLine line_of(const ComparedCollective& row) {
   std::string what = std::string(collective_kind_name(row.key.kind));

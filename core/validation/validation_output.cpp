@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
+#include "base/real_text.h"
 #include "base/units.h"
 #include "validation/band_coverage.h"
 #include "validation/effect_signs.h"
@@ -18,12 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kNameWidth = 64;
-
-std::string fixed(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
 
 std::string padded(std::string text, size_t width, bool right) {
   text = cut_text(text, width);
@@ -57,7 +51,8 @@ std::string effects_text(const ValidatedMetric& metric) {
   out += line("all settings but the engine", setting_total(pairs));
   if (const RepeatedRuns of = repeated_runs(metric); of.servers > 0)
     out += "configurations measured several times: " + std::to_string(of.servers) + ", runs differ by " +
-           fixed(of.median_percent, 1) + " % in the median, at most " + fixed(of.worst_percent, 1) + " %\n";
+           fixed_text(of.median_percent, 1) + " % in the median, at most " + fixed_text(of.worst_percent, 1) +
+           " %\n";
   return out;
 }
 
@@ -95,18 +90,18 @@ Json effects_json(const ValidatedMetric& metric) {
 std::string cells_text(const ValidatedMetric& metric) {
   const std::vector<CellErrors> cells = metric.cells();
   if (cells.empty()) return {};
-  std::string out = "median absolute error " + fixed(metric.median_abs_error_percent(), 2) + " %\n";
+  std::string out = "median absolute error " + fixed_text(metric.median_abs_error_percent(), 2) + " %\n";
   for (const bool equal_load : {false, true})
     if (const auto of = metric.correlation(equal_load))
       out += std::string("rank correlation of configurations ") + (equal_load ? "at equal load " : "") +
-             fixed(of->value, 2) + " (" + rows_text(of->rows) + " in " + std::to_string(of->series) +
+             fixed_text(of->value, 2) + " (" + rows_text(of->rows) + " in " + std::to_string(of->series) +
              " series)\n";
   out += effects_text(metric);
   out += padded("GPU, model, engine, precision", kNameWidth, false) + padded("rows", 12, true) +
          padded("error", 12, true) + "\n";
   for (const CellErrors& of : cells)
     out += padded(cell_text(of.cell), kNameWidth, false) + padded(std::to_string(of.rows), 12, true) +
-           padded(fixed(of.mean_abs_error_percent, 2) + " %", 12, true) + "\n";
+           padded(fixed_text(of.mean_abs_error_percent, 2) + " %", 12, true) + "\n";
   return out;
 }
 
@@ -114,14 +109,14 @@ std::string cells_text(const ValidatedMetric& metric) {
 std::string decisions_text(const ValidatedMetric& metric) {
   const auto of = metric.decisions();
   if (!of) return {};
-  std::string out = "layouts of one workload: mean regret " + fixed(of->mean_regret_percent, 2) +
+  std::string out = "layouts of one workload: mean regret " + fixed_text(of->mean_regret_percent, 2) +
                     " %, best picked in " + std::to_string(of->best_picked) + " of " +
                     std::to_string(of->workloads) + " workloads (" + rows_text(of->rows) +
-                    "), worst regret " + fixed(of->worst_regret_percent, 1) + " % (" + of->worst_pick +
+                    "), worst regret " + fixed_text(of->worst_regret_percent, 1) + " % (" + of->worst_pick +
                     " instead of " + of->worst_best + ")\n";
   if (const auto rank = metric.correlation(false))
-    out += "rank correlation of layouts " + fixed(rank->value, 3) + " (" + rows_text(rank->rows) + " in " +
-           std::to_string(rank->series) + " workloads)\n";
+    out += "rank correlation of layouts " + fixed_text(rank->value, 3) + " (" + rows_text(rank->rows) +
+           " in " + std::to_string(rank->series) + " workloads)\n";
   return out + effects_text(metric);
 }
 
@@ -164,8 +159,8 @@ std::string collectives_text(const std::vector<CollectiveErrors>& errors) {
   for (const CollectiveErrors& of : errors) {
     const std::string kind(collective_kind_name(of.kind));
     out += padded((of.decade < 0 ? "" : "  ") + kind + ", " + size_text(of.decade), kNameWidth, false) +
-           padded(std::to_string(of.rows), 12, true) + padded(fixed(of.model, 2) + " %", 14, true) +
-           padded(fixed(of.formulas, 2) + " %", 12, true) + "\n";
+           padded(std::to_string(of.rows), 12, true) + padded(fixed_text(of.model, 2) + " %", 14, true) +
+           padded(fixed_text(of.formulas, 2) + " %", 12, true) + "\n";
   }
   return out;
 }
@@ -210,7 +205,7 @@ std::string verdicts_text(const Validation& v) {
   const double share = 100.0 * static_cast<double>(v.right_verdicts()) /
                        static_cast<double>(v.verdicts.size());
   return out + rows_text(v.verdicts.size()) + ", verdict right in " + std::to_string(v.right_verdicts()) +
-         " (" + fixed(share, 1) + " %)\n";
+         " (" + fixed_text(share, 1) + " %)\n";
 }
 
 Json verdicts_json(const Validation& v) {
@@ -230,12 +225,12 @@ Json verdicts_json(const Validation& v) {
 }  // namespace
 
 std::string figure_text(const ValidatedMetric& metric, double value) {
-  if (metric.name == "memory") return format_bytes(static_cast<Wide>(value));
+  if (metric.name == "memory") return format_bytes(whole_part(value));
   if (metric.unit() == std::string_view("tokens per step")) return significant(value);
   if (std::string_view(metric.unit()).starts_with("tokens") ||
       metric.unit() == std::string_view("preemptions"))
-    return grouped(static_cast<Wide>(value + 0.5));
-  return fixed(value, value < 1 ? 4 : 2) + " s";
+    return grouped(whole_part(value + 0.5));
+  return fixed_text(value, value < 1 ? 4 : 2) + " s";
 }
 
 std::string validation_text(const Validation& v) {
@@ -247,13 +242,14 @@ std::string validation_text(const Validation& v) {
     for (const ValidatedRow& row : metric.rows)
       out += padded(row.name, kNameWidth, false) + padded(figure_text(metric, row.measured), 12, true) +
              padded(figure_text(metric, row.predicted), 12, true) +
-             padded((row.error_percent() >= 0 ? "+" : "") + fixed(row.error_percent(), 2) + " %", 10, true) +
+             padded((row.error_percent() >= 0 ? "+" : "") + fixed_text(row.error_percent(), 2) + " %", 10,
+                    true) +
              "\n";
     out += metric.rows.empty() ? "no rows"
                                : rows_text(metric.rows.size()) + ", mean absolute error " +
-                                     fixed(metric.mean_abs_error_percent(), 2) + " %";
+                                     fixed_text(metric.mean_abs_error_percent(), 2) + " %";
     if (const ValidatedRow* worst = metric.worst())
-      out += ", worst " + fixed(worst->error_percent(), 2) + " % (" + worst->name + ")";
+      out += ", worst " + fixed_text(worst->error_percent(), 2) + " % (" + worst->name + ")";
     out += "\n" + cells_text(metric) + decisions_text(metric) + bands_text(v, metric) + unmapped_text(metric);
   }
   return out + collectives_text(v.collectives) + verdicts_text(v) + runs_text(v.runs);

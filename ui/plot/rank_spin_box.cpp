@@ -6,6 +6,7 @@
 #include <QStyleOptionSpinBox>
 #include <limits>
 
+#include "plan/rank_mesh.h"
 #include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/theme.h"

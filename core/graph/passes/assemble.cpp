@@ -202,6 +202,9 @@ const BlockTemplate* Assembler::block_of(const OpLine& line) const {
 
 TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std::string& name) {
   const BlockTemplate* block = block_of(line);
+  if (block)
+    for (const OpLine& inner : block->ops)
+      if (const auto kind = op_kind_from_name(inner.callee)) counted_spec(inner, *kind, inner.args.size());
   if (block && b_.profile().weighs_activations) block = weighed(*block);
   Segment& s = b_.segment();
   std::vector<TensorId> args;
@@ -347,6 +350,19 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
       fail(ProblemCode::PartsIncomplete, *last,
            "the parts of \"" + name + "\" leave " + rest.text() + " of the split dimension",
            "parts that add up to the whole tensor, in order");
+}
+
+SourcePlace place_of_op(const SectionTemplate& section, const ModelLibrary& library, const std::string& op) {
+  const auto makes = [](const std::string& output) {
+    return [&output](const OpLine& line) { return line.output == output; };
+  };
+  const std::string call = op.substr(0, op.find('.')), result = op.substr(op.rfind('.') + 1);
+  const auto line = std::find_if(section.lines.begin(), section.lines.end(), makes(call));
+  if (line == section.lines.end()) return {};
+  const BlockTemplate* block = library.block(line->callee);
+  if (!block) return line->place;
+  const auto inner = std::find_if(block->ops.begin(), block->ops.end(), makes(result));
+  return inner == block->ops.end() ? line->place : inner->place;
 }
 
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,

@@ -89,7 +89,7 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
     fail(ProblemCode::UnknownOp, line.callee_place(),
          "\"" + line.callee + "\" is neither an op nor a block" + did_you_mean(line.callee, callees()),
          "an op such as einsum, rms_norm, attention, add, or the id of a block");
-  OpSpec spec = checked_spec(line, *kind, operands);
+  OpSpec spec = checked_spec(line, *kind, operands.size());
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
     const std::optional<RoutingRule> routing = op_traits(*kind).routing;
     if (kind == OpKind::DispatchWeights)
@@ -411,56 +411,61 @@ std::optional<char> Assembler::wrongly_dropped(const OpSpec& spec, DroppedLetter
   return std::nullopt;
 }
 
-OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
+OpSpec Assembler::counted_spec(const OpLine& line, OpKind kind, size_t arguments) {
   auto spec = parse_op_spec(line.spec);
   if (!spec)
     fail(ProblemCode::OpLetters, line.spec_place(), "the letters \"" + line.spec + "\" cannot be read",
          "letters per operand and of the result, such as bsd,df->bsf");
-  const int wanted = op_traits(kind).operands, given = static_cast<int>(operands.size());
+  const int wanted = op_traits(kind).operands, given = static_cast<int>(arguments);
   const bool count_ok = wanted < 0 ? given >= 2
                                    : given >= wanted && given <= wanted + op_traits(kind).optional;
-  if (!count_ok || spec->in.size() != operands.size())
+  if (!count_ok || spec->in.size() != arguments)
     fail(ProblemCode::OpArguments, line.callee_place(),
-         line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " +
+         line.callee + " has " + std::to_string(arguments) + " arguments and letters for " +
              std::to_string(spec->in.size()),
          (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) +
              " arguments with letters for each");
-  const size_t added_letters = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
-  if (new_letters(*spec).size() != added_letters)
+  return *std::move(spec);
+}
+
+OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, size_t arguments) {
+  OpSpec spec = counted_spec(line, kind, arguments);
+  const size_t added_letters = kind == OpKind::Concat || spec.axis ? 1 : op_traits(kind).makes.size();
+  if (new_letters(spec).size() != added_letters)
     fail(ProblemCode::OpLetters, line.spec_place(),
-         "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
+         "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(spec) + "\"",
          added_letters == 0 ? "none" : std::to_string(added_letters) + " letters");
   if (kind == OpKind::Concat)
-    for (const std::string& in : spec->in)
-      if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
+    for (const std::string& in : spec.in)
+      if (!spec.out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec.out.size())
         fail(ProblemCode::OpLetters, line.spec_place(), "concat cannot use the letters \"" + line.spec + "\"",
              "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; an operand with "
              "fewer dimensions is repeated along the others");
-  if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
+  if (const auto letter = wrongly_dropped(spec, op_traits(kind).drops))
     fail(ProblemCode::OpLetters, line.spec_place(),
          std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
          "a result with all letters: only einsum, embed and the reductions sum over letters");
   const OpAttributes none{}, defaults = default_attributes(kind);
-  if (spec->attributes.index() == none.index()) spec->attributes = defaults;
-  if (spec->attributes.index() != defaults.index())
+  if (spec.attributes.index() == none.index()) spec.attributes = defaults;
+  if (spec.attributes.index() != defaults.index())
     fail(ProblemCode::OpLetters, line.spec_place(), "\"" + line.spec + "\" has words after the letters",
          "letters only: causal, window, chunk, soft_cap and alibi belong to attention, causal and block to "
          "index_top_k, part and inverse to rope, clamp, limit and situ to swiglu, post to stream_gate, "
          "sigmoid, sqrt_softplus and raw to score_top_k and table_top_k, delta, channel and fixed to "
          "linear_scan, bounded to decay_gate");
-  if (const auto* gate = std::get_if<SwiGluAttributes>(&spec->attributes);
+  if (const auto* gate = std::get_if<SwiGluAttributes>(&spec.attributes);
       gate && gate->clamp + gate->limit + gate->situ > 1)
     fail(ProblemCode::OpLetters, line.spec_place(), "swiglu has several words",
          "one of clamp, limit and situ");
-  if ((kind == OpKind::Take) != spec->axis.has_value() ||
-      (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
+  if ((kind == OpKind::Take) != spec.axis.has_value() ||
+      (spec.axis && (whole_letters(kind, spec).size() != 1 || spec.out.size() != spec.in[0].size())))
     fail(ProblemCode::OpLetters, line.spec_place(), line.callee + " cannot use \"" + line.spec + "\"",
          "bsk->bsn; ssm_state: only take replaces a letter of its operand by a letter of another "
          "axis");
-  if (kind == OpKind::LinearScan) check_linear_scan(line, *spec);
-  check_attention(line, *spec, op_traits(kind).family);
-  check_compression(line, kind, *spec);
-  return *spec;
+  if (kind == OpKind::LinearScan) check_linear_scan(line, spec);
+  check_attention(line, spec, op_traits(kind).family);
+  check_compression(line, kind, spec);
+  return spec;
 }
 
 bool Assembler::sum_partial_operands(const OpSpec& spec, const std::vector<TensorId>& operands) {

@@ -177,8 +177,11 @@ class Assembler {
   // The first letter that the result lacks and must have.
   static std::optional<char> wrongly_dropped(const OpSpec& spec, DroppedLetters drops);
 
+  // Letters of the line. Fails unless the op takes this number of arguments, and each has letters.
+  static OpSpec counted_spec(const OpLine& line, OpKind kind, size_t arguments);
+
   // Spec of the line with the attributes of the kind.
-  OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands);
+  OpSpec checked_spec(const OpLine& line, OpKind kind, size_t arguments);
 
   // Operands with the same Partial placement are added before the reduction, so that one reduction serves all
   // of them.

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
+#include "base/real_text.h"
 #include "launch/deepspeed/deepspeed_config.h"
 #include "launch/deepspeed/megatron_deepspeed.h"
 
@@ -163,8 +163,7 @@ class ArgumentsReader {
       f_.ignore("--max-position-embeddings", "there is no table of learned positions");
     }
     const std::string percent = f_.text("--rotary-percent").value_or("1");
-    if (std::strtod(percent.c_str(), nullptr) != 1)
-      f_.unmapped("--rotary-percent", "the rotation covers whole heads");
+    if (parse_real(percent) != 1) f_.unmapped("--rotary-percent", "the rotation covers whole heads");
     experts();
   }
 
@@ -293,7 +292,9 @@ class ArgumentsReader {
     caller.pipeline = !f_.on("--no-pipeline-parallel");
     caller.clips = f_.positive("--clip-grad", "1.0");
     const std::string stage = "--zero-stage";
-    const int64_t wanted = std::llround(std::strtod(f_.text(stage).value_or("1.0").c_str(), nullptr));
+    // The launcher writes 1.0.
+    const double given = leading_real(f_.text(stage).value_or("1")).value_or(LeadingReal{}).value;
+    const std::string wanted = fixed_text(given, 0);
     if (has_json_) {
       read_deepspeed_sync(f_, caller);
       report_deepspeed_changes(f_, caller.prefix);
@@ -302,8 +303,8 @@ class ArgumentsReader {
       f_.set("dtype", caller.dtype, caller.dtype == "fp16" ? "--fp16" : "--bf16");
       f_.conclude("grad_dtype", caller.dtype, "gradient type", "the type of the parameters",
                   "deepspeed/runtime/engine.py:1492");
-      const bool engine = wanted == 0 && caller.dtype == "bf16" && caller.pipeline;
-      f_.set("sync", engine ? "zero-1" : "zero-" + std::to_string(wanted), stage);
+      const bool engine = wanted == "0" && caller.dtype == "bf16" && caller.pipeline;
+      f_.set("sync", engine ? "zero-1" : "zero-" + wanted, stage);
       f_.set("clip_grad_norm", caller.clips ? "true" : "false", "--clip-grad");
     }
     if (f_.on("--cpu-optimizer")) f_.set("offload_optimizer", "true", "--cpu-optimizer");

@@ -1,7 +1,7 @@
 // Files of settings in Python: assignments of literals. Statements that are none become computed arguments
 // with the name "line 12".
-#include <cstdio>
 
+#include "base/real_text.h"
 #include "launch/document/flat_values.h"
 #include "launch/document/python_expression.h"
 
@@ -21,9 +21,7 @@ std::string plain(const PythonValue& value) {
     case Kind::Dict: return "";
     case Kind::Number: break;
   }
-  char out[64];
-  std::snprintf(out, sizeof out, value.whole ? "%.0f" : "%.15g", value.number);
-  return out;
+  return value.whole ? fixed_text(value.number, 0) : real_text(value.number, 15);
 }
 
 bool is_plain(const PythonValue& value) {

@@ -1,8 +1,8 @@
 #include "launch/maxtext/maxtext_export.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/real_text.h"
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 #include "launch/launch_gaps.h"
@@ -84,11 +84,7 @@ void mesh(const Design& d, Command& out) {
 }
 
 // Twelve digits: the reader rounds to whole sequences.
-std::string real(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
-}
+std::string real(double value) { return real_text(value, 12); }
 
 void workload(const Design& d, Command& out) {
   const WorkloadSpec& w = d.workload;

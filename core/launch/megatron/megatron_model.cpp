@@ -2,11 +2,12 @@
 // megatron/core/transformer/transformer_config.py of d98e8a6.
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <sstream>
 #include <string>
 
 #include "launch/megatron/megatron_fields.h"
+
+#include "base/real_text.h"
 
 namespace shardscape {
 namespace {
@@ -235,8 +236,7 @@ class ModelReader {
     if (rope_) f_.set("positions", 0, "--position-embedding-type");
     (void)f_.text("--max-position-embeddings");  // rope does not read it
     const std::string percent = f_.text("--rotary-percent").value_or("1.0");
-    if (percent.find_first_not_of("1.0") != std::string::npos || std::strtod(percent.c_str(), nullptr) != 1)
-      f_.unmapped("--rotary-percent", "the rotation covers whole heads");
+    if (parse_real(percent) != 1) f_.unmapped("--rotary-percent", "the rotation covers whole heads");
   }
 
   MegatronFields& f_;

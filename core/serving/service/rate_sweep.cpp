@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
+#include "base/real_text.h"
 #include "base/units.h"
 #include "model/parallel_loop.h"
 #include "serving/service/largest_rate.h"
@@ -18,11 +17,7 @@ constexpr int kTenths = 12;  // the usual rates, in tenths of the throughput
 constexpr int kHalvings = 4;
 
 // Three significant digits: rates that people read and type again.
-double readable(double rate) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", rate);
-  return std::strtod(text, nullptr);
-}
+double readable(double rate) { return parse_real(real_text(rate, 3)).value_or(rate); }
 
 class Sweeper {
  public:

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <limits>
 
 #include "base/data_dir.h"
 #include "base/problem.h"
@@ -24,6 +25,7 @@ class UnitsTest : public QObject {
 
  private slots:
   void wide_numbers();
+  void wholes_of_doubles();
   void bytes();
   void counts();
   void flops();
@@ -44,6 +46,14 @@ void UnitsTest::wide_numbers() {
   QCOMPARE(grouped(-100), std::string("-100"));
   QCOMPARE(grouped(999), std::string("999"));
   QCOMPARE(grouped(1000000), std::string("1,000,000"));
+}
+
+void UnitsTest::wholes_of_doubles() {
+  QVERIFY(whole_part(2.9) == 2 && whole_part(-2.9) == -2);
+  QVERIFY(nearest_whole(2.5) == 3 && nearest_whole(-2.5) == -3 && nearest_whole(2.4) == 2);
+  QVERIFY(whole_part(1e300) == Wide{1} << 126 && nearest_whole(-1e300) == -(Wide{1} << 126));
+  QVERIFY(whole_part(std::numeric_limits<double>::infinity()) == Wide{1} << 126);
+  QVERIFY(whole_part(std::numeric_limits<double>::quiet_NaN()) == 0);
 }
 
 void UnitsTest::bytes() {

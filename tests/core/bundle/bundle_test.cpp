@@ -355,3 +355,4 @@ class BundleTest : public QObject {
 
 QTEST_GUILESS_MAIN(BundleTest)
 #include "bundle_test.moc"
+#include "plan/rank_mesh.h"

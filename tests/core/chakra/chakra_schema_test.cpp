@@ -148,3 +148,4 @@ void ChakraSchemaTest::compare(const pb::Node& read, const RankProgram& program,
 
 QTEST_APPLESS_MAIN(ChakraSchemaTest)
 #include "chakra_schema_test.moc"
+#include "plan/rank_mesh.h"

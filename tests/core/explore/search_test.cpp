@@ -23,7 +23,9 @@ class SearchTest : public QObject {
  private Q_SLOTS:
   void by_brute_force();
   void keeper_by_brute_force();
+  void whatever_the_threads_and_shards_data();
   void whatever_the_threads_and_shards();
+  void interrupted_and_resumed_data();
   void interrupted_and_resumed();
   void points_come_in_order();
   void a_thousand_million_designs();
@@ -56,6 +58,26 @@ std::shared_ptr<const Space> small() {
   SpaceSpec spec = small_space("8");
   spec.constraints = {"tp<=2 or pp>1"};
   return made(spec);
+}
+
+// Schedules that split the backward, among others that share their graphs' segments.
+std::shared_ptr<const Space> split_schedules() {
+  SpaceSpec spec;
+  spec.base = small_gpt();
+  spec.gpus = "8";
+  spec.dimensions = {{"tp", "1,2"},
+                     {"pp", "2,4"},
+                     {"virtual_stages", "1,2"},
+                     {"schedule", "1f1b,gpipe,zb-h1,zb-v,dualpipe-v"},
+                     {"recompute", "none,selective"},
+                     {"sync", "ddp-flat,distributed-optimizer"}};
+  return made(spec);
+}
+
+void search_spaces() {
+  QTest::addColumn<bool>("split");
+  QTest::newRow("1F1B") << false;
+  QTest::newRow("split backwards") << true;
 }
 
 int64_t resident_pages() {
@@ -173,8 +195,11 @@ void SearchTest::keeper_by_brute_force() {
   }
 }
 
+void SearchTest::whatever_the_threads_and_shards_data() { search_spaces(); }
+
 void SearchTest::whatever_the_threads_and_shards() {
-  const auto space = small();
+  QFETCH(bool, split);
+  const auto space = split ? split_schedules() : small();
   SearchOptions options = sampled();
   const std::string whole = result_json(found(space, options));
   for (int threads : {1, 2, 4}) {
@@ -198,8 +223,11 @@ void SearchTest::whatever_the_threads_and_shards() {
   }
 }
 
+void SearchTest::interrupted_and_resumed_data() { search_spaces(); }
+
 void SearchTest::interrupted_and_resumed() {
-  const auto space = small();
+  QFETCH(bool, split);
+  const auto space = split ? split_schedules() : small();
   SearchOptions options = sampled();
   const std::string whole = result_json(found(space, options));
   options.threads = 1;  // so that little is under way when it stops
@@ -494,6 +522,25 @@ void SearchTest::bad_results_data() {
                                      << ProblemCode::JsonMember;
   QTest::newRow("dimension") << QByteArray("\"microbatch\": \"1,2\"") << QByteArray("\"microbatch\": \"1,y\"")
                              << ProblemCode::NotANumber;
+  QTest::newRow("negative chunks") << QByteArray("\"done\": ") << QByteArray("\"done\": -")
+                                   << ProblemCode::DataValue;
+  QTest::newRow("too many chunks") << QByteArray("\"done\": ") << QByteArray("\"done\": 9")
+                                   << ProblemCode::DataValue;
+  QTest::newRow("huge chunks") << QByteArray("\"done\": ")
+                               << QByteArray("\"done\": \"999999999999999999999\",\"x\":")
+                               << ProblemCode::DataValue;
+  QTest::newRow("shard") << QByteArray("\"shard\": 0") << QByteArray("\"shard\": 3")
+                         << ProblemCode::DataValue;
+  QTest::newRow("negative shard") << QByteArray("\"shard\": 0") << QByteArray("\"shard\": -3")
+                                  << ProblemCode::DataValue;
+  QTest::newRow("no shards") << QByteArray("\"shards\": 1") << QByteArray("\"shards\": 0")
+                             << ProblemCode::DataValue;
+  QTest::newRow("negative count") << QByteArray("\"too_large\": 0") << QByteArray("\"too_large\": -7")
+                                  << ProblemCode::DataValue;
+  QTest::newRow("one design more") << QByteArray("\"too_large\": 0") << QByteArray("\"too_large\": 1")
+                                   << ProblemCode::DataValue;
+  QTest::newRow("stored designs") << QByteArray("\"top\": 10") << QByteArray("\"top\": -10")
+                                  << ProblemCode::DataValue;
   QTest::newRow("cut off") << QByteArray("\"space\": {") << QByteArray("") << ProblemCode::JsonSyntax;
 }
 

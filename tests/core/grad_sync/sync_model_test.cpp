@@ -415,7 +415,7 @@ void SyncModelTest::groups_follow_the_placement() {
   Binding binding = report->stages.front().binding;
   const std::vector<std::vector<int>> chunks = chunk_kinds(graph, report->stages.front(),
                                                            report->design.model);
-  bind_sync(binding, graph, d.parallel, true, true, chunks);
+  QVERIFY(!bind_sync(binding, graph, d.parallel, true, true, chunks));
   const StageSync stage = stage_sync(graph, true, true, true);
   QVERIFY(!define(binding, stage.derived));
   const auto number = [&](const Expr& e) { return std::get<Wide>(evaluate(e, binding)); };

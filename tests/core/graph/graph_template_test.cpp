@@ -5,8 +5,10 @@
 
 #include "base/data_dir.h"
 #include "graph/build.h"
+#include "memory/estimate.h"
 #include "support/designs.h"
 #include "support/op_counts.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -48,6 +50,98 @@ class GraphTemplateTest : public QObject {
     QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Backward), 1);
     for (OpKind kind : {OpKind::AllGather, OpKind::ReduceScatter, OpKind::AllToAll})
       QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
+  }
+
+  void argumentsOfOps_data() {
+    QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<ProblemCode>("code");
+    QTest::newRow("one operand") << QByteArray("o = attention[bshe,btge,btge->bshe; causal](q)")
+                                 << ProblemCode::OpArguments;
+    QTest::newRow("no operand") << QByteArray("o = attention[bshe,btge,btge->bshe; causal]()")
+                                << ProblemCode::OpArguments;
+    QTest::newRow("two operands") << QByteArray("o = attention[bshe,btge->bshe; causal](q, k)")
+                                  << ProblemCode::OpArguments;
+    QTest::newRow("no letters") << QByteArray("o = attention(q, k, v)") << ProblemCode::OpLetters;
+    // The length of the sequence would be En + Er, and the work has this length as a divisor.
+    QTest::newRow("division by a sum")
+        << QByteArray("o = attention[bnse,btse,btse->bnse; causal](z, u, u)") << ProblemCode::OpAxes;
+  }
+  void argumentsOfOps() {
+    QFETCH(QByteArray, line);
+    QFETCH(ProblemCode, code);
+    QTemporaryDir dir;
+    write(dir.filePath("blocks/faulty.json"), R"json({
+      "block": "faulty", "label": "Faulty", "inputs": {"x": ["batch", "seq", "hidden"]},
+      "parameters": {"wq": ["hidden", "heads", "head_dim"], "wk": ["hidden", "kv_heads", "head_dim"],
+        "wz": ["hidden", "qk_head_dim", "head_dim"], "wo": ["heads", "head_dim", "hidden"]},
+      "ops": ["q = einsum[bsd,dhe->bshe](x, wq)", "k = einsum[bsd,dge->bsge](x, wk)",
+        "v = einsum[bsd,dge->bsge](x, wk)", "z = einsum[bsd,dne->bnse](x, wz)",
+        "u = einsum[bsd,dte->btse](x, wz)",
+        ")json" + line + R"json(",
+        "y = einsum[bshe,hed->bsd](q, wo)"],
+      "output": "y"
+    })json");
+    write(dir.filePath("architectures/faulty.json"), R"json({
+      "architecture": "faulty", "embedding": ["x = token_embedding()"],
+      "layers": {"layer": ["a = faulty(x)", "y = residual(x, a)"]}, "pattern": ["layer"],
+      "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
+    })json");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    for (const Problem& problem : library.problems()) qInfo("%s", to_string(problem).c_str());
+    QVERIFY(library.problems().empty());
+    const auto graph = build_graph(structure_of(tiny_design("faulty")), library);
+    const auto* problem = std::get_if<Problem>(&graph);
+    QVERIFY(problem);
+    QVERIFY2(problem->code == code, to_string(*problem).c_str());
+    QVERIFY2(problem->where.find("blocks/faulty.json:8") != std::string::npos, problem->where.c_str());
+  }
+
+  // A layer that drops its path, a head that reads another result: gradients are zero, and no reduction reads
+  // a tensor that is not there.
+  void parametersWithoutGradient_data() {
+    QTest::addColumn<QByteArray>("layer");
+    QTest::addColumn<QByteArray>("head");
+    const QByteArray norm = R"json("n = rms_norm(x)")json",
+                     attention = norm + R"json(, "a = self_attention(n; rope)", )json",
+                     logits = R"json(, "logits = lm_head(n)")json",
+                     loss = R"json(, "loss = cross_entropy(logits)")json",
+                     whole = attention + R"json("y = residual(x, a)")json";
+    QTest::newRow("dropped attention")
+        << attention + R"json("y = residual(x, x)")json" << norm + logits + loss;
+    QTest::newRow("dropped MLP") << attention + R"json("f = gated_mlp(x)", "y = residual(a, a)")json"
+                                 << norm + logits + loss;
+    QTest::newRow("no loss") << whole << norm + logits;
+    QTest::newRow("unread norm") << whole << norm + R"json(, "logits = lm_head(x)")json" + loss;
+    QTest::newRow("no head") << whole << norm;
+  }
+  void parametersWithoutGradient() {
+    QFETCH(QByteArray, layer);
+    QFETCH(QByteArray, head);
+    QTemporaryDir dir;
+    write(dir.filePath("architectures/dropping.json"),
+          R"json({"architecture": "dropping", "embedding": ["x = token_embedding()"],
+                  "layers": {"layer": [)json" +
+              layer + R"json(]}, "pattern": ["layer"], "head": [)json" + head + "]}");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    const ModelLibrary::Scope scope(library);
+    for (const SyncStrategy sync : {SyncStrategy::DdpFlat, SyncStrategy::DistributedOptimizer,
+                                    SyncStrategy::Zero2, SyncStrategy::Zero3, SyncStrategy::Fsdp2}) {
+      Design d = tiny_design("dropping");
+      d.parallel.dp = 2;
+      d.parallel.sync = sync;
+      d.workload.batch = 2 * d.workload.microbatch;
+      const auto report = estimate(d);
+      QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
+      for (const Segment& segment : report->graph().segments)
+        for (const Param& param : segment.params) {
+          QVERIFY(param.gradient >= 0 && param.gradient < static_cast<int>(segment.tensors.size()));
+          QCOMPARE(segment.tensor(param.gradient).gradient_of, param.tensor);
+        }
+      QVERIFY(std::isfinite(simulate(*report)->step_seconds));
+    }
   }
 
   // "concurrent" names results of lines. The backward of their blocks comes as soon as its operands exist.

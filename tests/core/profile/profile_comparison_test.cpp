@@ -5,6 +5,7 @@
 #include "design/knobs/knobs.h"
 #include "memory/estimate.h"
 #include "model/library.h"
+#include "plan/rank_mesh.h"
 #include "plan/stage_layout.h"
 #include "profile/profile_comparison.h"
 #include "profile/profile_ops.h"

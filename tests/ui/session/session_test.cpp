@@ -440,4 +440,5 @@ class SessionTest : public QObject {
 };
 
 QTEST_MAIN(SessionTest)
+#include "plan/rank_mesh.h"
 #include "session_test.moc"

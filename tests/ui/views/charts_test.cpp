@@ -14,6 +14,7 @@
 #include "memory/estimate.h"
 #include "offscreen.h"
 #include "plan/collective_rows.h"
+#include "plan/rank_mesh.h"
 #include "ui/inspector/communication_inspection.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/chart_notice.h"
