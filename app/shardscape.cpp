@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "app/window_flags.h"
 #include "base/data_dir.h"
 #include "base/version.h"
 #include "design/examples.h"
@@ -56,24 +57,11 @@ void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& mess
 }
 
 void set_up(QCommandLineParser& parser) {
-  parser.setApplicationDescription(
-      "Design-space explorer for distributed training and inference of large language models.");
+  parser.setApplicationDescription(kWindowSummary);
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addOption({"theme",
-                    "light, dark, or system (as the desktop). Default: the choice of the last run; system in "
-                    "the first run.",
-                    "light|dark|system"});
-  parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
-  parser.addOption({"example", "An example to open; `shardscape-cli examples` lists them.", "ID"});
-  parser.addOption({"frame-log",
-                    "Write latencies to FILE (CSV): each input, milliseconds to the next painted\nframe, and "
-                    "to the frame with the new figures.",
-                    "FILE"});
-  parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
-  parser.addOption(
-      {"print", "Write the report PAGE (a web page of shardscape-cli) to a PDF file and quit.", "PAGE"});
-  parser.addOption({"pdf", "The file that --print writes.", "FILE"});
+  parser.addPositionalArgument("FILE", "A saved design or study to open, as --design.", "[FILE]");
+  for (const WindowFlag& flag : kWindowFlags) parser.addOption({flag.name + 2, flag.help, flag.operand});
 }
 
 std::optional<ui::ThemeChoice> theme_named(const QString& name) {
@@ -155,10 +143,10 @@ int main(int argc, char** argv) {
     if (!named) return usage_error("--theme takes light, dark or system, not \"" + name + "\"");
     theme = *named;
   }
-  if (!parser.positionalArguments().isEmpty()) {
-    return usage_error("unexpected \"" + parser.positionalArguments().front() +
-                       "\"; --design FILE opens a design");
-  }
+  QStringList designs = parser.positionalArguments();
+  if (parser.isSet("design")) designs.prepend(parser.value("design"));
+  if (designs.size() > 1)
+    return usage_error("unexpected \"" + designs.back() + "\"; one window opens one design");
   ui::ThemeChooser::instance().choose(theme);
   if (parser.isSet("print") != parser.isSet("pdf"))
     return usage_error("--print PAGE and --pdf FILE are given together");
@@ -167,11 +155,11 @@ int main(int argc, char** argv) {
   const QString unsaved = ui::studyFolder();
   ui::Windows windows(renders ? QString() : unsaved);
   ui::MainWindow& window = *windows.make();
-  if (parser.isSet("design") && !open_design(window, parser.value("design")) && renders) {
+  if (!designs.isEmpty() && !open_design(window, designs.front()) && renders) {
     return kFailed;  // pictures of the default design would be wrong
   }
   if (parser.isSet("example") && !open_example(window, parser.value("example"))) return kBadUsage;
-  const bool named = parser.isSet("design") || parser.isSet("example");
+  const bool named = !designs.isEmpty() || parser.isSet("example");
   if (!named && !renders) window.reopenLast();
   window.session()->waitForReport();  // the window never opens empty
   if (renders) {

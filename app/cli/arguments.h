@@ -20,6 +20,8 @@ class Arguments {
   const std::string* value(std::string_view flag) const;
   // All values, in order.
   std::vector<std::string> values(std::string_view flag) const;
+  // Flags and values, in order.
+  const std::vector<std::pair<std::string, std::string>>& given() const { return values_; }
   bool has(std::string_view flag) const { return value(flag) != nullptr; }
   const std::vector<std::string>& operands() const { return operands_; }
 

@@ -15,7 +15,9 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/service_flags.h"
+#include "app/cli/slurm_flags.h"
 #include "app/cli/space_flags.h"
+#include "base/atomic_write.h"
 #include "base/number_text.h"
 #include "explore/goodput_file.h"
 
@@ -28,6 +30,10 @@ constexpr CountFlag kSample{"--sample", 0, 0, kMostStored,
                             "Also store a uniform sample of N timed designs; default: none."};
 constexpr CountFlag kThreads{"--threads", 0, 1, 4096,
                              "Number of threads; default: all. The result does not depend on the number."};
+constexpr CountFlag kCheckpoint{
+    "--checkpoint", 0, 1, 1'000'000,
+    "Write the result so far to the file of -o every N seconds, for --resume after a crash; default: only at "
+    "the end, or when the search is interrupted."};
 constexpr CountFlag kBudget{"--budget", 20'000, 1, int64_t{1} << 40,
                             "With --guided: the maximum number of timed designs; default: 20,000."};
 constexpr CountFlag kSeed{
@@ -96,8 +102,14 @@ std::variant<std::optional<GoodputFile>, int> resumed(const Arguments& arguments
   return std::move(file);
 }
 
+// Writes what `json` makes to the file of -o.
+template <typename Json>
+void write_checkpoint(const Arguments& arguments, const Json& json) {
+  if (const auto problem = atomic_write(*arguments.value("--output"), json())) print_problem(*problem);
+}
+
 int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Space>& space,
-                      SearchOptions& options, const Interrupt& interrupt) {
+                      SearchOptions& options, int64_t checkpoint_seconds, const Interrupt& interrupt) {
   const auto read = goodput_of(arguments);
   if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
   const GoodputOptions& goodput = std::get<GoodputOptions>(read);
@@ -110,7 +122,14 @@ int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Sp
     SearchCallbacks callbacks;
     if (line.wanted())
       callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
-    return search_goodput(space, options, goodput, callbacks, interrupt.token(), before);
+    std::function<void(const GoodputResult&)> checkpoint;
+    if (checkpoint_seconds > 0) {
+      callbacks.checkpoint_seconds = static_cast<double>(checkpoint_seconds);
+      checkpoint = [&](const GoodputResult& result) {
+        write_checkpoint(arguments, [&] { return goodput_file_json(result, goodput); });
+      };
+    }
+    return search_goodput(space, options, goodput, callbacks, interrupt.token(), before, checkpoint);
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return service_failure(*problem, kWrongUsage);
   const GoodputResult& result = std::get<GoodputResult>(found);
@@ -174,6 +193,18 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   return options;
 }
 
+// The seconds of --checkpoint, 0 without it, or an exit code.
+std::variant<int64_t, int> checkpoint_of(const Arguments& arguments) {
+  if (arguments.has("--checkpoint")) {
+    if (arguments.has("--guided"))
+      return wrong({ProblemCode::ConflictingFlags, "--checkpoint", "a guided search cannot be resumed",
+                    "either --guided or --checkpoint"});
+    if (!arguments.has("--output") && !arguments.has("--slurm"))
+      return wrong({ProblemCode::FlagValueMissing, "--output", "checkpoints need a file", "-o FILE"});
+  }
+  return count_flag(arguments, kCheckpoint);
+}
+
 int count(const Space& space, bool json, const Interrupt& interrupt) {
   ProgressLine line;
   const auto counted = count_valid(
@@ -188,50 +219,7 @@ int count(const Space& space, bool json, const Interrupt& interrupt) {
   return kDone;
 }
 
-int run(const Arguments& arguments) {
-  Interrupt interrupt;
-  auto parsed = options_of(arguments);
-  if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
-  SearchOptions& options = std::get<SearchOptions>(parsed);
-  const auto space = space_of(arguments);
-  if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
-  const bool json = arguments.has("--json"), goodput = by_goodput(arguments);
-  if (!goodput)
-    if (const auto exit_code = service_without_goodput(arguments)) return *exit_code;
-  if (arguments.has("--count")) return count(*std::get<0>(space), json, interrupt);
-  if (goodput) return search_by_goodput(arguments, std::get<0>(space), options, interrupt);
-  std::optional<SearchResult> before;
-  if (const std::string* path = arguments.value("--resume")) {
-    auto read = load_result(*path);
-    if (const auto* problem = std::get_if<Problem>(&read)) {
-      print_problem(*problem);
-      return kFileError;
-    }
-    before = std::get<SearchResult>(std::move(read));
-    options.resume = &*before;
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  auto found = [&] {
-    ProgressLine line;
-    SearchCallbacks callbacks;
-    if (line.wanted())
-      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
-    return search(std::get<0>(space), options, callbacks, interrupt.token());
-  }();
-  if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
-  const SearchResult& result = std::get<SearchResult>(found);
-  const RunFigures figures{
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())};
-  if (const auto exit_code = write_result(arguments, result)) return *exit_code;
-  std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
-  if (interrupt.requested()) return kInterrupted;
-  return result.best.empty() && options.shards == 1 ? kNegativeAnswer : kDone;
-}
-
-}  // namespace
-
-Command explore_command() {
+std::vector<Flag> explore_flags() {
   std::string objectives_help = "Objective that ranks the designs: ";
   for (const Objective& objective : objectives())
     objectives_help += std::string(objective.id) + " (" + objective.help + "), ";
@@ -267,9 +255,76 @@ Command explore_command() {
       kBudget.flag(),
       kSeed.flag(),
       kThreads.flag(),
+      kCheckpoint.flag(),
       {"--count", 0, FlagKind::Switch, "", "Only count the designs and the valid designs.", ""}};
   for (Flag& flag : service_flags(kSharedSettings)) flags.push_back(std::move(flag));
+  for (Flag& flag : slurm_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));
+  return flags;
+}
+
+int run(const Arguments& arguments) {
+  Interrupt interrupt;
+  auto parsed = options_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
+  SearchOptions& options = std::get<SearchOptions>(parsed);
+  if (const auto exit_code = check_slurm_flags(arguments)) return *exit_code;
+  const auto checkpoint = checkpoint_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&checkpoint)) return *exit_code;
+  const int64_t checkpoint_seconds = std::get<int64_t>(checkpoint);
+  const auto space = space_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
+  const bool json = arguments.has("--json"), goodput = by_goodput(arguments);
+  if (!goodput)
+    if (const auto exit_code = service_without_goodput(arguments)) return *exit_code;
+  if (arguments.has("--count")) return count(*std::get<0>(space), json, interrupt);
+  if (arguments.has("--slurm")) {
+    if (goodput) {
+      const auto service = goodput_of(arguments);
+      if (const int* exit_code = std::get_if<int>(&service)) return *exit_code;
+    }
+    return write_slurm_scripts(arguments, explore_flags());
+  }
+  if (goodput)
+    return search_by_goodput(arguments, std::get<0>(space), options, checkpoint_seconds, interrupt);
+  std::optional<SearchResult> before;
+  if (const std::string* path = arguments.value("--resume")) {
+    auto read = load_result(*path);
+    if (const auto* problem = std::get_if<Problem>(&read)) {
+      print_problem(*problem);
+      return kFileError;
+    }
+    before = std::get<SearchResult>(std::move(read));
+    options.resume = &*before;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  auto found = [&] {
+    ProgressLine line;
+    SearchCallbacks callbacks;
+    if (line.wanted())
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
+    if (checkpoint_seconds > 0) {
+      callbacks.checkpoint_seconds = static_cast<double>(checkpoint_seconds);
+      callbacks.checkpoint = [&](const SearchResult& result) {
+        write_checkpoint(arguments, [&] { return result_json(result); });
+      };
+    }
+    return search(std::get<0>(space), options, callbacks, interrupt.token());
+  }();
+  if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
+  const SearchResult& result = std::get<SearchResult>(found);
+  const RunFigures figures{
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())};
+  if (const auto exit_code = write_result(arguments, result)) return *exit_code;
+  std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
+  if (interrupt.requested()) return kInterrupted;
+  return result.best.empty() && options.shards == 1 ? kNegativeAnswer : kDone;
+}
+
+}  // namespace
+
+Command explore_command() {
   return {
       "explore",
       "search a space of designs for the best ones",
@@ -283,8 +338,9 @@ Command explore_command() {
        "--where 'tokens>=2M' --top 5",
        "shardscape-cli explore --model llama3-70b --gpus 8 --mode decode --batch 64 --tp all --pp all "
        "--objective goodput --slo 'p99 ttft<2s, p99 tpot<50ms' --requests 300",
-       "shardscape-cli explore --space big.json --shard 3/16 -o part3.json"},
-      std::move(flags),
+       "shardscape-cli explore --space big.json --shard 3/16 -o part3.json",
+       "shardscape-cli explore --space big.json --slurm jobs --slurm-shards 64 --slurm-time 2:00:00"},
+      explore_flags(),
       0,
       run};
 }

@@ -1,10 +1,13 @@
 // shardscape-cli reference
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
+#include "app/cli/completion.h"
 #include "app/cli/exit_code.h"
+#include "app/cli/man_page.h"
 #include "app/cli/messages.h"
 #include "app/cli/reference.h"
 #include "app/cli/text.h"
@@ -42,22 +45,20 @@ int print_page(const std::string& name) {
   return kDone;
 }
 
+// Texts that the program makes from its commands, settings and problems.
+const std::map<std::string, std::string (*)()> kMade{
+    {"command-line", command_line_reference}, {"json", json_reference},
+    {"problems", problem_reference},          {"man", command_line_man_page},
+    {"man-window", window_man_page},          {"completion-bash", bash_completion},
+    {"completion-zsh", zsh_completion},       {"completion-fish", fish_completion}};
+
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) return list_pages(documentation_pages());
   const std::string page = arguments.operands().front();
-  if (page == "command-line") {
-    std::cout << command_line_reference();
-    return kDone;
-  }
-  if (page == "json") {
-    std::cout << json_reference();
-    return kDone;
-  }
-  if (page == "problems") {
-    std::cout << problem_reference();
-    return kDone;
-  }
-  return print_page(page);
+  const auto made = kMade.find(page);
+  if (made == kMade.end()) return print_page(page);
+  std::cout << made->second();
+  return kDone;
 }
 
 }  // namespace
@@ -69,8 +70,11 @@ Command reference_command() {
           "Prints a page of docs/, for example \"memory\". Without a page, prints the names of all pages. "
           "The program writes three pages itself: \"command-line\" has every command with its flags, "
           "\"json\" has every setting with its key, flag, accepted values and meaning, and \"problems\" has "
-          "every problem with its code.",
-          {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json"},
+          "every problem with its code. It also writes its manual pages, \"man\" and \"man-window\", and the "
+          "completions of shells: \"completion-bash\", \"completion-zsh\" and \"completion-fish\".",
+          {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json",
+           "shardscape-cli reference completion-bash > "
+           "~/.local/share/bash-completion/completions/shardscape-cli"},
           {},
           1,
           run};

@@ -1,6 +1,7 @@
 #include "app/cli/reference.h"
 
 #include "app/cli/command.h"
+#include "app/cli/flag_values.h"
 #include "base/problem.h"
 #include "design/knobs/knobs.h"
 
@@ -23,17 +24,11 @@ std::string cell(const std::string& text) {
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
 
-// Flags of knobs are on the page of knobs. A flag without a group belongs to the command itself, even if a
-// knob has the same name.
+// Flags of knobs are on the page of knobs.
 std::string flag_rows(const Command& command) {
   std::string out, group = "-";
   for (const Flag& flag : command.flags) {
-    const bool is_knob = !flag.group.empty() && [&] {
-      for (const Knob& knob : knobs())
-        if (knob.flag() == flag.name) return true;
-      return false;
-    }();
-    if (is_knob) continue;
+    if (is_setting(flag)) continue;
     if (flag.group != group)
       out += "\n| " + (flag.group.empty() ? std::string("flag") : cell(flag.group)) + " | |\n| --- | --- |\n";
     group = flag.group;

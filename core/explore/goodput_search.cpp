@@ -163,7 +163,8 @@ class Ranking {
 
 Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, const SearchOptions& options,
                                      const GoodputOptions& goodput, const SearchCallbacks& callbacks,
-                                     std::stop_token stop, const GoodputResult* resume) {
+                                     std::stop_token stop, const GoodputResult* resume,
+                                     const std::function<void(const GoodputResult&)>& checkpoint) {
   if (auto problem = check(*space, goodput)) return *std::move(problem);
   const auto workload = make_workload(goodput.spec.source);
   if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
@@ -175,11 +176,18 @@ Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, 
     for (const Point& point : points) engines.add(point);
     if (callbacks.points) callbacks.points(points);
   };
+  // Entries of the run before are still known.
+  const auto so_far = [&](const SearchResult& result) {
+    GoodputResult out{result, {}, 0, engines.best()};
+    out.engines = out.engine_points.size();
+    if (resume) out.entries = resume->entries;
+    return out;
+  };
+  if (checkpoint) first.checkpoint = [&](const SearchResult& result) { checkpoint(so_far(result)); };
   auto searched = search(space, options, first, stop);
   if (const auto* problem = std::get_if<Problem>(&searched)) return *problem;
-  GoodputResult out;
-  out.search = std::get<SearchResult>(std::move(searched));
-  out.engine_points = engines.best();
+  GoodputResult out = so_far(std::get<SearchResult>(searched));
+  if (checkpoint) checkpoint(out);
   Ranking(out, goodput, workload_means(std::get<0>(workload)), std::move(stop))
       .run(resume ? resume->entries : std::vector<GoodputEntry>(), options.threads);
   return out;

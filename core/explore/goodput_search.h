@@ -46,10 +46,12 @@ struct GoodputResult {
 // 3. largest_rate() of the `evaluated` engines with the best estimates, in parallel.
 // The result does not depend on threads. A stopped search has the entries that are done. A Problem if the
 // space trains, if nothing is promised, or if the requests have no rate. resume: the result so far of the
-// same search and options; its `search` is SearchOptions::resume.
+// same search and options; its `search` is SearchOptions::resume. checkpoint: receives the result so far as
+// SearchCallbacks::checkpoint does, and the result of step 1.
 Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, const SearchOptions& options,
                                      const GoodputOptions& goodput, const SearchCallbacks& callbacks = {},
-                                     std::stop_token stop = {}, const GoodputResult* resume = nullptr);
+                                     std::stop_token stop = {}, const GoodputResult* resume = nullptr,
+                                     const std::function<void(const GoodputResult&)>& checkpoint = {});
 // Merges shards, in any order, into the result of one run: steps 2 and 3 for the engines of all shards. What
 // a shard has estimated or simulated is not repeated. A Problem as merge_results().
 Result<GoodputResult> merge_goodput(const std::vector<GoodputResult>& parts, const GoodputOptions& goodput,

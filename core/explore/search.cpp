@@ -130,6 +130,7 @@ class ChunkVisits {
     const Wide designs = std::max<Wide>(1,
                                         (run_.space->size() + run_.options.shards - 1) / run_.options.shards);
     run_.report_progress(std::min(designs, static_cast<Wide>(run_.collector.counts().enumerated)), designs);
+    run_.report_checkpoint({run_.options.shard, run_.options.shards, done_, total_});
   }
 
   SearchRun& run_;

@@ -32,6 +32,10 @@ struct SearchProgress {
 struct SearchCallbacks {
   std::function<void(const SearchProgress&)> progress;  // about ten times a second
   std::function<void(std::span<const Point>)> points;   // newly timed designs, in the order of visits
+  // The result so far, which SearchOptions::resume continues, every checkpoint_seconds. Not called by a
+  // guided search, which cannot be resumed.
+  std::function<void(const SearchResult&)> checkpoint{};
+  double checkpoint_seconds = 60;
 };
 
 // Runs the search.

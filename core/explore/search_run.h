@@ -43,6 +43,17 @@ class SearchRun {
                         collector});
   }
 
+  // Reports the result so far if the last checkpoint is older than checkpoint_seconds.
+  void report_checkpoint(const SearchPart& part) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> since = now - last_checkpoint_;
+    if (!callbacks.checkpoint || since.count() < callbacks.checkpoint_seconds) return;
+    last_checkpoint_ = now;
+    SearchResult result = collector.result();
+    result.parts = {part};
+    callbacks.checkpoint(result);
+  }
+
   std::shared_ptr<const Space> space;
   const SearchOptions& options;
   const SearchCallbacks& callbacks;
@@ -51,7 +62,8 @@ class SearchRun {
   Visitor visitor;
 
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_report_{};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_report_{},
+                                        last_checkpoint_ = begin_;
   int64_t enumerated_ = 0, timed_ = 0;
   Wide first_done_ = -1;
   double first_seconds_ = 0;

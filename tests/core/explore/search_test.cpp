@@ -27,6 +27,7 @@ class SearchTest : public QObject {
   void whatever_the_threads_and_shards();
   void interrupted_and_resumed_data();
   void interrupted_and_resumed();
+  void checkpoints_are_resumed();
   void points_come_in_order();
   void a_thousand_million_designs();
   void scattered_routes_visit_all();
@@ -249,6 +250,37 @@ void SearchTest::interrupted_and_resumed() {
   other.result.top = 8;
   other.resume = &*so_far;
   QVERIFY(std::holds_alternative<Problem>(search(space, other)));
+}
+
+// Every checkpoint is a result that a search continues to the result of one run.
+void SearchTest::checkpoints_are_resumed() {
+  const auto space = small();
+  SearchOptions options = sampled();
+  options.shards = 2;
+  options.shard = 1;
+  const std::string whole = result_json(found(space, options));
+  for (const int threads : {1, 4}) {
+    options.threads = threads;
+    options.resume = nullptr;
+    std::vector<SearchResult> checkpoints;
+    SearchCallbacks callbacks;
+    callbacks.checkpoint_seconds = 0;
+    callbacks.checkpoint = [&](const SearchResult& result) { checkpoints.push_back(reread(result)); };
+    QVERIFY(std::holds_alternative<SearchResult>(search(space, options, callbacks)));
+    QVERIFY(checkpoints.size() > 2);
+    for (size_t i = 0; i < checkpoints.size(); ++i) {
+      QCOMPARE(checkpoints[i].complete(), false);  // the other shard is missing
+      QCOMPARE(checkpoints[i].parts.front().done, static_cast<Wide>(i + 1));
+      options.resume = &checkpoints[i];
+      QCOMPARE(result_json(found(space, options)), whole);
+    }
+  }
+  options.resume = nullptr;
+  // None is due within an hour.
+  SearchCallbacks rare;
+  rare.checkpoint_seconds = 3600;
+  rare.checkpoint = [](const SearchResult&) { QFAIL("a checkpoint too early"); };
+  QVERIFY(std::holds_alternative<SearchResult>(search(space, options, rare)));
 }
 
 void SearchTest::points_come_in_order() {
