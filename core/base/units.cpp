@@ -24,6 +24,7 @@ std::string with_separators(std::string digits) {
 
 // Decimals that show the wanted number of significant digits of value after rounding.
 int decimals_for(double value, int digits) {
+  if (!std::isfinite(value)) return 0;
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, std::fabs(value));
   const std::string text = buffer;
