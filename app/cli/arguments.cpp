@@ -5,6 +5,7 @@
 
 #include "app/cli/text.h"
 #include "base/number_text.h"
+#include "base/shown_text.h"
 #include "base/suggest.h"
 
 namespace shardscape {
@@ -32,6 +33,12 @@ Problem unknown_flag(const std::string& name, const Command& command) {
                  "a flag of \"shardscape-cli " + command.name + " --help\"");
 }
 
+Problem wrong_boolean(const Flag& flag, const std::string& word) {
+  return Problem(ProblemCode::FlagValueInvalid, flag.name,
+                 "\"" + shortened(word) + "\" is neither true nor false",
+                 flag.name + " by itself, or with true or false (also on and off, yes and no, 1 and 0)");
+}
+
 Problem missing_value(const Flag& flag) {
   return Problem(ProblemCode::FlagValueMissing, flag.name, "a value is missing",
                  flag.name + " " + flag.operand);
@@ -56,6 +63,7 @@ std::vector<std::string> Arguments::values(std::string_view flag) const {
 Result<Arguments> parse_arguments(std::span<const char* const> words, const Command& command) {
   Arguments result;
   bool flags_end = false;
+  std::optional<Problem> no_boolean;  // of a word behind a flag that is true or false
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = words[i];
     if (flags_end || !looks_like_flag(word)) {
@@ -83,7 +91,10 @@ Result<Arguments> parse_arguments(std::span<const char* const> words, const Comm
                        flag->name + " by itself");
       attached = "true";
     } else if (flag->kind == FlagKind::Boolean && !attached) {
-      attached = more && looks_like_boolean(words[i + 1]) ? words[++i] : "true";
+      const std::string next = more ? words[i + 1] : "";
+      if (more && !looks_like_flag(next) && !looks_like_boolean(next))
+        no_boolean = wrong_boolean(*flag, next);
+      attached = more && looks_like_boolean(next) ? words[++i] : "true";
     } else if (!attached) {
       if (!more || looks_like_flag(words[i + 1])) return missing_value(*flag);
       attached = words[++i];
@@ -92,6 +103,7 @@ Result<Arguments> parse_arguments(std::span<const char* const> words, const Comm
   }
   const auto wanted = static_cast<size_t>(command.operands);
   if (result.operands_.size() > wanted) {
+    if (no_boolean) return *std::move(no_boolean);
     return Problem(ProblemCode::StrayWord, result.operands_[wanted], "this argument belongs to no flag",
                    "shardscape-cli " + command.name + " " + command.usage);
   }

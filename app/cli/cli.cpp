@@ -9,6 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/help.h"
 #include "app/cli/messages.h"
+#include "app/cli/plain_output.h"
 #include "base/suggest.h"
 #include "base/version.h"
 
@@ -65,6 +66,7 @@ int run_words(std::span<const char* const> words) {
 }  // namespace
 
 int run_cli(int argc, char** argv) {
+  const PlainOutput out(std::cout), messages(std::cerr);
   try {
     const int exit_code = run_words(
         std::span<const char* const>(argv + 1, argc > 0 ? static_cast<size_t>(argc - 1) : 0));

@@ -3,8 +3,8 @@
 
 namespace shardscape {
 
-// Exit codes: 0 success, 1 negative answer (an invalid design, a bundle with errors), 2 wrong usage, 3 file
-// or disk error, 130 interrupted.
+// Exit codes: 0 success, 1 negative answer (an invalid design, a bundle or a file with errors), 2 wrong
+// usage, 3 a file or folder that cannot be read or written, 130 interrupted.
 int run_cli(int argc, char** argv);
 
 }  // namespace shardscape

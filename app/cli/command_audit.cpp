@@ -38,10 +38,7 @@ std::optional<int> audit_profiles(const Arguments& arguments, std::vector<Audit>
   }
   for (const std::string& file : std::get<std::vector<std::string>>(files)) {
     const auto read = profiled_rank(file, 0);
-    if (const auto* problem = std::get_if<Problem>(&read)) {
-      print_problem(*problem);
-      return problem->code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;
-    }
+    if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
     const RankProfile& rank = std::get<RankProfile>(read);
     audits.push_back(audit_profile(file, rank.step, rank.rank, std::get<0>(made)));
   }
@@ -70,8 +67,7 @@ int run(const Arguments& arguments) {
   for (const std::string& path : arguments.operands()) {
     auto recording = read_recording(path);
     if (const auto* problem = std::get_if<Problem>(&recording)) {
-      print_problem(is_profile(path) ? profile_without_design(path) : *problem);
-      return kFileError;
+      return print_refusal(is_profile(path) ? profile_without_design(path) : *problem);
     }
     audits.push_back(audit_recording(std::get<Recording>(std::move(recording))));
   }

@@ -110,10 +110,7 @@ int run(const Arguments& arguments) {
   }
   const std::string& path = arguments.operands().front();
   const auto ops = ops_of(arguments.operands());
-  if (const auto* problem = std::get_if<Problem>(&ops)) {
-    print_problem(*problem);
-    return problem->code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;
-  }
+  if (const auto* problem = std::get_if<Problem>(&ops)) return print_refusal(*problem);
   if (const auto problem = impossible_row(std::get<MeasuredOps>(ops), *accelerator, path)) {
     print_problem(*problem);
     return kNegativeAnswer;

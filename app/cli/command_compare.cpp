@@ -26,10 +26,7 @@ int run(const Arguments& arguments) {
   std::vector<ComparedDesign> compared_designs;
   for (const std::string& path : arguments.operands()) {
     auto loaded = load_study(path);
-    if (const auto* problem = std::get_if<Problem>(&loaded)) {
-      print_problem(*problem);
-      return kFileError;
-    }
+    if (const auto* problem = std::get_if<Problem>(&loaded)) return print_refusal(*problem);
     const Study& study = std::get<Study>(loaded);
     if (arguments.operands().size() == 1) {
       // Pinned designs are older: the first is the baseline, as in the window.

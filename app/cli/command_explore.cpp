@@ -89,10 +89,7 @@ std::variant<std::optional<GoodputFile>, int> resumed(const Arguments& arguments
   const std::string* path = arguments.value("--resume");
   if (!path) return std::optional<GoodputFile>();
   auto read = load_goodput(*path);
-  if (const auto* problem = std::get_if<Problem>(&read)) {
-    print_problem(*problem);
-    return kFileError;
-  }
+  if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
   auto& file = std::get<0>(read);
   if (!file || !(file->options == options))
     return wrong({ProblemCode::ResultOfOtherSearch, "--resume",
@@ -290,10 +287,7 @@ int run(const Arguments& arguments) {
   std::optional<SearchResult> before;
   if (const std::string* path = arguments.value("--resume")) {
     auto read = load_result(*path);
-    if (const auto* problem = std::get_if<Problem>(&read)) {
-      print_problem(*problem);
-      return kFileError;
-    }
+    if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
     before = std::get<SearchResult>(std::move(read));
     options.resume = &*before;
   }

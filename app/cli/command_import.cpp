@@ -119,17 +119,11 @@ int run(const Arguments& arguments) {
   const std::string& path = arguments.operands().front();
   const std::string* as = arguments.value("--as");
   auto text = read_text(path);
-  if (const auto* problem = std::get_if<Problem>(&text)) {
-    print_problem(*problem);
-    return kFileError;
-  }
+  if (const auto* problem = std::get_if<Problem>(&text)) return print_refusal(*problem);
   if (as ? is_launch_framework(*as) : is_launch_text(std::get<std::string>(text)))
     return import_launch_file(arguments, path, std::move(std::get<std::string>(text)));
   const auto files = read_hf_files(path);
-  if (const auto* problem = std::get_if<Problem>(&files)) {
-    print_problem(*problem);
-    return kFileError;
-  }
+  if (const auto* problem = std::get_if<Problem>(&files)) return print_refusal(*problem);
   const bool json = arguments.has("--json");
   const ImportResult import = import_hf_files(std::get<HfFiles>(files), as ? *as : "");
   const Design design = import.ok() ? imported_design(import) : Design{};

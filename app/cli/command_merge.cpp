@@ -57,19 +57,13 @@ int run(const Arguments& arguments) {
   std::vector<GoodputFile> by_goodput;
   for (const std::string& path : arguments.operands()) {
     auto goodput = load_goodput(path);
-    if (const auto* problem = std::get_if<Problem>(&goodput)) {
-      print_problem(*problem);
-      return kFileError;
-    }
+    if (const auto* problem = std::get_if<Problem>(&goodput)) return print_refusal(*problem);
     if (auto& file = std::get<0>(goodput)) {
       by_goodput.push_back(*std::move(file));
       continue;
     }
     auto part = load_result(path);
-    if (const auto* problem = std::get_if<Problem>(&part)) {
-      print_problem(*problem);
-      return kFileError;
-    }
+    if (const auto* problem = std::get_if<Problem>(&part)) return print_refusal(*problem);
     parts.push_back(std::get<SearchResult>(std::move(part)));
   }
   if (!by_goodput.empty() && !parts.empty()) {

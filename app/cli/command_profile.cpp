@@ -19,9 +19,6 @@ int failed(const Problem& problem, int exit_code) {
   print_problem(problem);
   return exit_code;
 }
-int exit_code_of(const Problem& problem) {
-  return problem.code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;
-}
 
 // The value of a flag; `missing` without the flag; or an exit code.
 std::variant<int64_t, int> number_of(const Arguments& arguments, const char* flag, int64_t missing,
@@ -59,7 +56,7 @@ int run(const Arguments& arguments) {
   const auto rank = number_of(arguments, "--rank", -1, 0, INT32_MAX);
   if (const int* code = std::get_if<int>(&rank)) return *code;
   auto read = profiled_ranks(arguments.operands(), std::get<int64_t>(steps));
-  if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem, exit_code_of(*problem));
+  if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
   ProfileAnswer answer;
   answer.ranks = std::get<0>(std::move(read));
   const auto shown = shown_rank(answer.ranks, std::get<int64_t>(rank));

@@ -96,7 +96,7 @@ int run(const Arguments& arguments) {
   const auto made = run_service(std::get<Design>(design), spec, interrupt.token(), {},
                                 steps ? RunSteps::Kept : RunSteps::Counted);
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_refusal(*problem);
   const ServiceRun& service = *std::get<0>(made);
   if (const std::string* path = arguments.value("--perfetto"))
     if (const auto problem = atomic_write(*path, service_timeline(service)))

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr size_t kFoundNodes = 50, kNeighbours = 200;
 constexpr int kDeepest = 1000;
 
-int failed(const Problem& problem, int exit_code = kFileError) {
+int failed(const Problem& problem, int exit_code) {
   print_problem(problem);
   return exit_code;
 }
@@ -46,7 +46,7 @@ int overview(const Arguments& arguments, const std::map<int64_t, fs::path>& trac
         [&](double part) { line.show("read " + std::to_string(static_cast<int>(100 * part)) + " %"); },
         interrupt.token());
   }();
-  if (const auto* problem = std::get_if<Problem>(&read)) return failed(*problem);
+  if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
   const TraceOverview& out = std::get<TraceOverview>(read);
   if (interrupt.requested()) {
     std::cerr << "interrupted: not all traces are read\n";
@@ -58,11 +58,11 @@ int overview(const Arguments& arguments, const std::map<int64_t, fs::path>& trac
 
 int query(const Arguments& arguments, const fs::path& file) {
   const auto content = load_trace(file);
-  if (const auto* problem = std::get_if<Problem>(&content)) return failed(*problem);
+  if (const auto* problem = std::get_if<Problem>(&content)) return print_refusal(*problem);
   const bool json = arguments.has("--json");
   if (const std::string* text = arguments.value("--find")) {
     const auto found = find_nodes(file, std::get<std::string>(content), *text, kFoundNodes);
-    if (const auto* problem = std::get_if<Problem>(&found)) return failed(*problem);
+    if (const auto* problem = std::get_if<Problem>(&found)) return print_refusal(*problem);
     const FoundNodes& nodes = std::get<FoundNodes>(found);
     std::cout << (json ? found_json(nodes) : terminal_text(found_text(nodes, *text)));
     return nodes.count > 0 ? kDone : kNegativeAnswer;
@@ -85,7 +85,7 @@ int run(const Arguments& arguments) {
         {ProblemCode::OperandMissing, "FILE", "the trace is missing", "shardscape-cli trace FILE|FOLDER"},
         kWrongUsage);
   auto found = find_traces(arguments.operands().front());
-  if (const auto* problem = std::get_if<Problem>(&found)) return failed(*problem);
+  if (const auto* problem = std::get_if<Problem>(&found)) return print_refusal(*problem);
   auto& traces = std::get<0>(found);
   const auto rank = number(arguments, "--rank", static_cast<uint64_t>(traces.begin()->first), INT32_MAX);
   if (const auto* problem = std::get_if<Problem>(&rank)) return failed(*problem, kWrongUsage);

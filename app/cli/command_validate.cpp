@@ -18,13 +18,10 @@
 namespace shardscape {
 namespace {
 
-// Empty, if the problem was printed.
-std::optional<Validation> validation_of(const std::string& path) {
+// Or an exit code, if the problem was printed.
+std::variant<Validation, int> validation_of(const std::string& path) {
   const auto set = read_measured_set(path);
-  if (const auto* problem = std::get_if<Problem>(&set)) {
-    print_problem(*problem);
-    return std::nullopt;
-  }
+  if (const auto* problem = std::get_if<Problem>(&set)) return print_refusal(*problem);
   return validate_set(std::get<MeasuredSet>(set), [](const Report& report) {
     return std::optional<double>(simulate(report)->step_seconds);
   });
@@ -35,8 +32,9 @@ int write_bands(const Arguments& arguments, const std::string& path) {
   std::vector<Validation> all;
   MeasuredErrors errors;
   for (const std::string& set : arguments.operands()) {
-    auto made = validation_of(set);
-    if (!made) return kFileError;
+    auto read = validation_of(set);
+    if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
+    Validation* const made = &std::get<Validation>(read);
     if (std::any_of(all.begin(), all.end(), [&](const Validation& of) { return of.set == made->set; })) {
       print_problem({ProblemCode::OperandMissing, set, "the set " + made->set + " was given twice",
                      "each set once, because its rows count once"});
@@ -69,8 +67,8 @@ int run(const Arguments& arguments) {
   }
   if (bands) return write_bands(arguments, *bands);
   const auto made = validation_of(sets.front());
-  if (!made) return kFileError;
-  const Validation& validation = *made;
+  if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
+  const Validation& validation = std::get<Validation>(made);
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));
   if (!arguments.has("--svg")) return kDone;
   const std::string path = *arguments.value("--svg");

@@ -85,10 +85,7 @@ int failed(const Problem& problem, int exit_code) {
 
 std::variant<ImportResult, int> import_of(const std::string& path) {
   const auto files = read_hf_files(path);
-  if (const auto* problem = std::get_if<Problem>(&files)) {
-    print_problem(*problem);
-    return kFileError;
-  }
+  if (const auto* problem = std::get_if<Problem>(&files)) return print_refusal(*problem);
   ImportResult result = import_hf_files(std::get<HfFiles>(files));
   print_problems(result.problems);
   if (!result.ok()) return kNegativeAnswer;
@@ -138,11 +135,11 @@ std::variant<Start, int> starting_point(const Arguments& arguments, bool several
   if (const int* exit_code = std::get_if<int>(&given)) return *exit_code;
   if (const std::string& file = std::get<std::string>(given); !file.empty()) {
     auto text = read_text(file);
-    if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
+    if (auto* problem = std::get_if<Problem>(&text)) return print_refusal(*problem);
     text = design_json_of(std::get<std::string>(std::move(text)), file);
-    if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kNegativeAnswer);
+    if (auto* problem = std::get_if<Problem>(&text)) return print_refusal(*problem);
     auto design = design_from_json(std::get<std::string>(text), file);
-    if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kNegativeAnswer);
+    if (auto* problem = std::get_if<Problem>(&design)) return print_refusal(*problem);
     if (model) apply_preset(std::get<Design>(design), preset->id);
     if (import) apply_model(std::get<Design>(design), import->model, import->name);
     return Start{std::get<Design>(std::move(design)), std::nullopt};

@@ -43,7 +43,7 @@ std::string overview_help() {
   }
   out += heading("Exit codes") +
          "  0    done\n"
-         "  1    negative answer: the design is invalid, the bundle has errors\n"
+         "  1    negative answer: the design is invalid, a bundle or a file has errors\n"
          "  2    wrong usage: an unknown flag or value\n"
          "  3    a file or folder that cannot be read or written\n"
          "  130  interrupted\n";

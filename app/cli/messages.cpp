@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "app/cli/exit_code.h"
 #include "app/cli/text.h"
 #include "design/knobs/knobs.h"
 
@@ -30,6 +31,11 @@ std::string problem_text(const Problem& problem) {
 }
 
 void print_problem(const Problem& problem) { std::cerr << problem_text(problem) << std::flush; }
+
+int print_refusal(const Problem& problem) {
+  print_problem(problem);
+  return problem.code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;
+}
 
 void print_problems(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) print_problem(problem);

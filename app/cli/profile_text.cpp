@@ -4,6 +4,7 @@
 
 #include "app/cli/profile_output.h"
 #include "app/cli/text.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -135,11 +136,7 @@ std::string compared_layers(const std::vector<ComparedLayer>& layers) {
 
 // Names of kernels can have thousands of characters.
 std::string short_name(const std::string& name) {
-  std::string out = name.starts_with("void ") ? name.substr(5) : name;
-  if (out.size() <= kNameWidth) return out;
-  size_t end = kNameWidth - 3;
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end;  // whole UTF-8 characters
-  return out.substr(0, end) + "...";
+  return shortened(name.starts_with("void ") ? name.substr(5) : name, kNameWidth);
 }
 
 std::string kernels_text(const ProfiledStep& step) {

@@ -2,19 +2,22 @@
 
 #include <unistd.h>
 
-#include <iostream>
+#include <cstdio>
+
+#include "base/shown_text.h"
 
 namespace shardscape {
 namespace {
 
-constexpr const char* kClearLine = "\r\033[K";
+// Past std::cerr, which lets no control characters through.
+const std::string kClearLine = "\r\033[K";
 
 }  // namespace
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown_) std::cerr << kClearLine << std::flush;
+  if (shown_) std::fputs(kClearLine.c_str(), stderr);
 }
 
 void ProgressLine::show(const std::string& text) {
@@ -22,7 +25,7 @@ void ProgressLine::show(const std::string& text) {
   if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
   last_ = now;
   shown_ = true;
-  std::cerr << kClearLine << text << std::flush;
+  std::fputs((kClearLine + printable(text)).c_str(), stderr);
 }
 
 void CountLine::show(size_t done, size_t of) {

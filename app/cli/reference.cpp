@@ -56,8 +56,9 @@ std::string command_line_reference() {
       out = std::string("# Command line\n\n") + kMadeBy +
             "`shardscape-cli COMMAND --help` prints the same texts. Commands that start from a design have a "
             "flag for every setting: see [Settings](json.md). Results go to standard output, messages to "
-            "standard error. Exit codes: 0 done; 1 negative answer, for example an invalid design; 2 wrong "
-            "usage; 3 a file or folder cannot be read or written; 130 interrupted.\n\n";
+            "standard error. Exit codes: 0 done; 1 negative answer, for example an invalid design or a "
+            "file with wrong content; 2 wrong usage; 3 a file or folder cannot be read or written; 130 "
+            "interrupted.\n\n";
   out += "| command | |\n| --- | --- |\n";
   for (const Command& command : commands())
     out += "| [" + command.name + "](#" + command.name + ") | " + cell(command.summary) + " |\n";

@@ -36,7 +36,7 @@ int ask(const Arguments& arguments, const Question<Answer>& question) {
     return question.compute(interrupt.token(), [&](size_t done, size_t of) { line.show(done, of); });
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
-  if (const auto* problem = std::get_if<Problem>(&made)) return service_failure(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&made)) return service_refusal(*problem);
   const Answer& answer = *std::get<0>(made);
   const int code = print_answer(
       arguments, [&] { return question.csv(answer); }, [&] { return question.json(answer); },

@@ -26,6 +26,12 @@ std::string value_name(const ServiceSetting& setting) {
   return out;
 }
 
+// The problem with the flag of the setting that it is about.
+Problem with_flag(Problem problem) {
+  if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
+  return problem;
+}
+
 }  // namespace
 
 std::vector<Flag> service_flags(const std::set<std::string>& left_out) {
@@ -59,9 +65,10 @@ std::variant<ServiceSpec, int> service_of(const Arguments& arguments, const std:
 }
 
 int service_failure(Problem problem, int exit_code) {
-  if (const ServiceSetting* setting = find_setting(problem.where)) problem.where = setting->flag();
-  print_problem(problem);
+  print_problem(with_flag(std::move(problem)));
   return exit_code;
 }
+
+int service_refusal(Problem problem) { return print_refusal(with_flag(std::move(problem))); }
 
 }  // namespace shardscape

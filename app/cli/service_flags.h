@@ -20,5 +20,7 @@ std::variant<ServiceSpec, int> service_of(const Arguments& arguments,
                                           const std::set<std::string>& left_out = {});
 // Prints the problem with the flag of the setting that it is about. Returns the exit code.
 int service_failure(Problem problem, int exit_code);
+// The same for a service that cannot be computed, or whose requests cannot be read.
+int service_refusal(Problem problem);
 
 }  // namespace shardscape

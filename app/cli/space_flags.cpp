@@ -114,8 +114,7 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
         return failed({ProblemCode::ConflictingFlags, flag, "the space file already has a base design",
                        "--space or " + std::string(flag)});
     auto read = load_space(*file);
-    if (auto* problem = std::get_if<Problem>(&read))
-      return failed(*problem, std::filesystem::exists(*file) ? kNegativeAnswer : kFileError);
+    if (auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
     spec = std::get<SpaceSpec>(std::move(read));
     if (model && !several_models(*model) && !apply_preset(spec.base, *model))
       return failed({ProblemCode::UnknownPreset, "model", "there is no preset \"" + *model + "\"",

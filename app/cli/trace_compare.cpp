@@ -196,15 +196,12 @@ int compare_trace_operands(const Arguments& arguments) {
              b = side_of(arguments.operands()[1], scratch, "b", interrupt.token());
   for (const auto* side : {&a, &b})
     if (const auto* problem = std::get_if<Problem>(side)) {
-      print_problem(*problem);
-      return interrupt.requested() ? kInterrupted : kFileError;
+      const int exit_code = print_refusal(*problem);
+      return interrupt.requested() ? static_cast<int>(kInterrupted) : exit_code;
     }
   const auto compared = compare_traces(std::get<TraceSide>(a), std::get<TraceSide>(b), kNodes,
                                        interrupt.token());
-  if (const auto* problem = std::get_if<Problem>(&compared)) {
-    print_problem(*problem);
-    return kFileError;
-  }
+  if (const auto* problem = std::get_if<Problem>(&compared)) return print_refusal(*problem);
   if (interrupt.requested()) {
     std::cerr << "interrupted: the comparison is incomplete\n";
     return kInterrupted;

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 
 namespace shardscape {
 namespace {
@@ -76,27 +76,17 @@ class ConfigReader {
     return std::get<std::string>(std::move(read));
   }
 
-  // Parses JSON with few levels: the parser needs memory of the stack for each level.
-  static json bounded(const std::string& content, const json::parser_callback_t& watch) {
-    constexpr int kDeepest = 100;
-    return json::parse(content, [&](int depth, json::parse_event_t event, json& value) {
-      if (depth > kDeepest) throw std::length_error("more than 100 levels");
-      return !watch || watch(depth, event, value);
-    });
-  }
-
   std::optional<json> object(const ConfigFile& file) {
     const auto content = text(file);
     if (!content) return std::nullopt;
-    try {
-      json j = bounded(*content, {});
-      if (j.is_object()) return j;
-      error("CONFIG_FILE", file.name + ": the top level must be an object");
-    } catch (const json::exception& e) {
-      error("CONFIG_FILE", file.name + " is not JSON: " + e.what());
-    } catch (const std::length_error& e) {
-      error("CONFIG_FILE", file.name + ": " + e.what());
+    constexpr size_t kLongest = size_t{16} << 20;  // bytes; such files have a few kilobytes
+    json j;
+    if (const auto problem = read_json(*content, file.name, j, {.longest = kLongest})) {
+      error("CONFIG_FILE", to_string(*problem));
+      return std::nullopt;
     }
+    if (j.is_object()) return j;
+    error("CONFIG_FILE", file.name + ": the top level must be an object");
     return std::nullopt;
   }
 
@@ -107,24 +97,11 @@ class ConfigReader {
             "the path " + groups_.path.string() + " contains \"empty\": the simulator then reads no groups");
     const auto content = text(groups_);
     if (!content) return;
-    std::set<std::string> keys;
-    bool repeated = false;
-    const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-      if (event == json::parse_event_t::key && depth == 1)
-        repeated |= !keys.insert(value.get<std::string>()).second;
-      return true;
-    };
     json j;
-    try {
-      j = bounded(*content, watch);
-    } catch (const std::exception&) {
-      j = nullptr;
-    }
-    if (!j.is_object()) {
-      error("GROUP_FILE", groups_.name + " must be one JSON object {\"1\": [0, 1], ...}");
-      return;
-    }
-    if (repeated) error("GROUP_KEY", groups_.name + " has a key twice; the last value applies");
+    if (const auto problem = read_json(*content, groups_.name, j))
+      return error("GROUP_FILE", to_string(*problem));
+    if (!j.is_object())
+      return error("GROUP_FILE", groups_.name + " must be one JSON object {\"1\": [0, 1], ...}");
     for (const auto& [key, members] : j.items()) read_group(key, members);
   }
 

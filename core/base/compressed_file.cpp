@@ -84,9 +84,13 @@ CompressedFile& CompressedFile::operator=(CompressedFile&&) noexcept = default;
 CompressedFile::~CompressedFile() = default;
 
 Result<CompressedFile> CompressedFile::open(const std::filesystem::path& path) {
+  const auto problem = [&](const std::string& reason) {
+    return Problem(ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason,
+                   "a readable file");
+  };
+  if (const std::string reason = why_unreadable(path); !reason.empty()) return problem(reason);
   auto state = std::make_unique<State>(path);
-  if (!state->in || std::filesystem::is_directory(path))
-    return Problem(ProblemCode::FileUnreadable, state->name, "the file cannot be read", "a readable file");
+  if (!state->in) return problem("it cannot be opened");
   state->start();
   return CompressedFile(std::move(state));
 }
@@ -110,6 +114,7 @@ Result<size_t> CompressedFile::read(char* to, size_t size) {
 }
 
 Result<std::string> read_text_or_gzip(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file)) return read_text(file);
   std::ifstream in(file, std::ios::binary);
   if (in.get() != kMagic[0] || in.get() != kMagic[1]) return read_text(file);
   auto opened = CompressedFile::open(file);

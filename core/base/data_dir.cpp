@@ -5,8 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <system_error>
+
+#include "base/file_limits.h"
 
 namespace shardscape {
 namespace fs = std::filesystem;
@@ -26,6 +27,14 @@ void append_json(const fs::path& folder, std::vector<fs::path>& files) {
     if (it->path().extension() == ".json" && it->is_regular_file(ignored)) files.push_back(it->path());
   }
   std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
+}
+
+constexpr size_t kLongestPipe = size_t{256} << 20;  // bytes; a pipe may never end
+
+// A pipe that a shell has opened for this program has a writer. A named pipe may wait for one for ever.
+bool is_open_pipe(const fs::path& path) {
+  const std::string name = path.string();
+  return name == "/dev/stdin" || name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/");
 }
 
 }  // namespace
@@ -55,17 +64,37 @@ std::vector<fs::path> data_files(const std::string& sub) {
   return files;
 }
 
+std::string why_unreadable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return (error ? error : std::make_error_code(std::errc::no_such_file_or_directory)).message();
+  if (fs::is_directory(status)) return "it is a folder";
+  if (fs::is_fifo(status) && is_open_pipe(path)) return {};
+  if (!fs::is_regular_file(status)) return "it is a pipe or a device";
+  if (const auto size = fs::file_size(path, error); !error && !fits_in_memory(size))
+    return "it has " + std::to_string(size) + " bytes, more than the memory of this machine";
+  return {};
+}
+
 Result<std::string> read_text(const fs::path& path) {
   const auto problem = [&](const std::string& reason) {
     return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason,
                    "a readable file"};
   };
+  const std::string unreadable = why_unreadable(path);
+  if (!unreadable.empty()) return problem(unreadable);
   std::error_code error;
-  if (fs::is_directory(path, error)) return problem("it is a folder");
+  const bool pipe = fs::is_fifo(path, error);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return problem(errno ? std::strerror(errno) : "it cannot be opened");
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  std::string text;
+  std::vector<char> part(size_t{1} << 16);
+  while (stream.read(part.data(), static_cast<std::streamsize>(part.size())) || stream.gcount() > 0) {
+    text.append(part.data(), static_cast<size_t>(stream.gcount()));
+    if (pipe && text.size() > kLongestPipe) return problem("the pipe has more than 256 MiB");
+  }
   if (stream.bad()) return problem(errno ? std::strerror(errno) : "reading stopped");
   return text;
 }

@@ -16,7 +16,10 @@ std::filesystem::path data_dir();
 std::filesystem::path user_data_dir();
 // Every *.json file below data_dir()/sub, then below user_data_dir()/sub. Each part is sorted by path.
 std::vector<std::filesystem::path> data_files(const std::string& sub);
-// The whole file as text, or a Problem with the path and the reason.
+// Why read_text refuses a file before it opens it; empty: it does not.
+std::string why_unreadable(const std::filesystem::path& path);
+// The whole file as text, or a Problem with the path and the reason. The file is a regular file that fits
+// into the memory, or a pipe that a shell has opened as /dev/stdin or /dev/fd/N, with at most 256 MiB.
 Result<std::string> read_text(const std::filesystem::path& path);
 
 }  // namespace shardscape

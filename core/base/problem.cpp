@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/shown_text.h"
+
 namespace shardscape {
 namespace {
 
@@ -10,6 +12,13 @@ constexpr ProblemKind kKinds[] = {
 #include "base/problem_codes.def"
 #undef PROBLEM
 };
+
+// Bytes of a text. Lists of what is accepted are long, other texts only if they repeat a value of a file.
+constexpr size_t kLongest = 1000, kLongestAccepted = 8000;
+
+std::string shown(std::string text, size_t most = kLongest) {
+  return shortened_inside(printable(std::move(text)), most);
+}
 
 }  // namespace
 
@@ -20,9 +29,9 @@ std::string_view code_text(ProblemCode code) { return kKinds[static_cast<size_t>
 Problem::Problem(ProblemCode kind, std::string place, std::string wrong, std::string wanted,
                  std::vector<Fix> corrections)
     : code(kind),
-      where(std::move(place)),
-      what(std::move(wrong)),
-      accepted(std::move(wanted)),
+      where(shown(std::move(place))),
+      what(shown(std::move(wrong))),
+      accepted(shown(std::move(wanted), kLongestAccepted)),
       fixes(std::move(corrections)) {}
 
 Problem Problem::note(ProblemCode kind, std::string place, std::string wrong, std::string wanted,

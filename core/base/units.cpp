@@ -19,6 +19,7 @@ std::string with_separators(std::string digits) {
 
 // Decimals that show the wanted number of significant digits of value after rounding.
 int decimals_for(double value, int digits) {
+  if (!std::isfinite(value)) return 0;
   const std::string text = scientific_text(std::fabs(value), digits - 1);
   const int exponent = std::stoi(text.substr(text.find('e') + 1));
   return digits - 1 - exponent;

@@ -13,8 +13,8 @@
 #include <unordered_map>
 
 #include "base/compressed_file.h"
+#include "base/file_limits.h"
 #include "bundle/bundle_files.h"
-#include "bundle/file_limits.h"
 #include "bundle/manifest.h"
 #include "bundle/node_rules.h"
 #include "bundle/trace_folder.h"

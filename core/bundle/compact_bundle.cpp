@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "bundle/bundle_files.h"
@@ -147,8 +148,15 @@ CompactClass read_class(const nlohmann::json& j, size_t index) {
 // Of all other keys, without white space.
 std::string table_digest(const nlohmann::ordered_json& table) { return poly61_text(poly61(table.dump())); }
 
+template <class Json>
+Json parsed(const std::string& text) {
+  Json out;
+  if (const auto mistake = parse_json(text, out)) throw std::invalid_argument(mistake->what);
+  return out;
+}
+
 void check_digest(const std::string& text) {
-  auto table = nlohmann::ordered_json::parse(text);
+  auto table = parsed<nlohmann::ordered_json>(text);
   const auto digest = table.at("digest");
   table.erase("digest");
   if (digest != table_digest(table)) throw std::invalid_argument("the file has changed since it was written");
@@ -166,7 +174,7 @@ std::vector<std::string> other_files(const auto& files) {
 
 // Throws std::invalid_argument or an exception of the JSON library.
 CompactTable parse_table(const std::string& text) {
-  const auto j = nlohmann::json::parse(text);
+  const auto j = parsed<nlohmann::json>(text);
   if (!j.is_object() || j.value("format", nlohmann::json()) != kFormat)
     throw std::invalid_argument("the file is not the table of a compact bundle");
   if (j.at("format_version") != kVersion)
@@ -310,7 +318,7 @@ std::optional<Problem> write_expanded(const fs::path& compact, const CompactTabl
                                       const std::string& groups, ByteSink& sink) {
   std::map<std::string, std::string> files = table.files;
   if (part.whole()) {
-    const auto manifest = nlohmann::json::parse(files.at(kManifestName));
+    const auto manifest = parsed<nlohmann::json>(files.at(kManifestName));
     for (size_t c = 0; c < totals.classes.size(); ++c)
       if (manifest.at("classes").at(c).at("digest") != poly61_text(totals.classes[c].digest))
         return damaged(compact / class_file_name(c), "the traces of this class are not those of its export");
@@ -401,7 +409,7 @@ Result<ExportSummary> expand_bundle(const fs::path& compact, const ExpandOptions
   } catch (const std::invalid_argument& error) {
     return damaged(file, error.what());
   } catch (const nlohmann::json::exception& error) {
-    return damaged(file, error.what());
+    return damaged(file, json_reason(error));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/version.h"
 #include "design/document.h"
 
@@ -28,9 +29,8 @@ std::string export_settings(const Report& report, const ExportOptions& options) 
 }
 
 std::string settings_difference(const std::string& before, const std::string& now) {
-  const auto parsed = [](const std::string& text) { return nlohmann::json::parse(text, nullptr, false); };
-  const nlohmann::json old = parsed(before), fresh = parsed(now);
-  if (old.is_discarded() || !old.is_object()) return "they cannot be read";
+  nlohmann::json old, fresh;
+  if (parse_json(before, old) || parse_json(now, fresh) || !old.is_object()) return "they cannot be read";
   const nlohmann::json changes = nlohmann::json::diff(old, fresh);
   if (changes.empty()) return "";
   const std::string pointer = changes[0].at("path").get<std::string>();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "astra_sim/config_files.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/version.h"
 #include "bundle/bundle_files.h"
 #include "chakra/digest.h"
@@ -212,7 +214,8 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
 }
 
 std::string manifest_of_part(const std::string& manifest, const TraceTotals& totals) {
-  auto j = nlohmann::ordered_json::parse(manifest);
+  nlohmann::ordered_json j;
+  if (const auto mistake = parse_json(manifest, j)) throw std::invalid_argument(mistake->what);
   j["ranks_here"] = totals.ranks;
   const auto& classes = j.at("classes");
   put_totals(j, totals, !classes.empty() && classes.at(0).contains("ring_position"));
@@ -222,8 +225,10 @@ std::string manifest_of_part(const std::string& manifest, const TraceTotals& tot
 std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64_t traces) {
   const auto text = read_text(bundle / kManifestName);
   if (!std::holds_alternative<std::string>(text)) return std::nullopt;
-  const auto j = nlohmann::json::parse(std::get<std::string>(text), nullptr, false);
-  if (!j.is_object() || j.value("format", nlohmann::json()) != kFormat) return std::nullopt;
+  nlohmann::json j;
+  if (parse_json(std::get<std::string>(text), j) || !j.is_object() ||
+      j.value("format", nlohmann::json()) != kFormat)
+    return std::nullopt;
   Manifest manifest;
   int64_t listed = 0;
   try {

@@ -4,11 +4,14 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/shown_text.h"
 #include "base/units.h"
 
 namespace shardscape {
 
 void Findings::add(Finding finding) {
+  constexpr size_t kLongest = 1000;  // bytes; longer messages repeat a value of a file
+  finding.message = shortened_inside(printable(std::move(finding.message)), kLongest);
   Group& group = groups_[{!finding.error, finding.code}];
   ++group.count;
   group.stored.push_back(std::move(finding));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_text.h"
 #include "chakra/chakra.h"
 
 namespace shardscape {
@@ -227,10 +228,8 @@ void complete_pytorch(const json& j, RawNode& node) {
 JsonNode read_json_node(std::string_view object, bool pytorch, RawNode& node, std::deque<std::string>& texts,
                         std::string& version, std::string& problem) {
   json j;
-  try {
-    j = json::parse(object);
-  } catch (const json::exception& e) {
-    problem = std::string("a node is not JSON: ") + e.what();
+  if (const auto mistake = parse_json(object, j)) {
+    problem = "a node is not JSON: " + mistake->what;
     return JsonNode::Bad;
   }
   node.clear();

@@ -226,7 +226,7 @@ Result<Design> design_from_json(const std::string& text, const std::string& wher
     return error.problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, where,
-                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   std::string("the file holds a value that cannot be read: ") + json_reason(error),
                    "a design in JSON"};
   }
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "design/document.h"
 
 namespace shardscape {
@@ -64,12 +65,14 @@ std::string to_json(const Recovery& recovery) {
 
 Result<Recovery> recovery_from_json(const std::string& text, const std::string& where) {
   try {
-    return recovery_of(json::parse(text), where);
+    json root;
+    if (auto problem = read_json(text, where, root)) return std::move(*problem);
+    return recovery_of(root, where);
   } catch (const Problem& problem) {
     return problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, where,
-                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   std::string("the file holds a value that cannot be read: ") + json_reason(error),
                    "a file that the program wrote"};
   }
 }

@@ -298,7 +298,7 @@ Result<SearchResult> result_from_json(const std::string& text, const std::string
     return error.problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, where,
-                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   std::string("the file holds a value that cannot be read: ") + json_reason(error),
                    "the result of a search"};
   }
 }

@@ -139,7 +139,7 @@ Result<SpaceSpec> space_from_json(const std::string& text, const std::string& wh
     return error.problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, where,
-                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   std::string("the file holds a value that cannot be read: ") + json_reason(error),
                    "a space of designs in JSON"};
   }
 }

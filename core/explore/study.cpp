@@ -6,6 +6,7 @@
 
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "design/document.h"
 #include "design/embedded_document.h"
 
@@ -30,7 +31,8 @@ Study study_of(SearchResult result) {
 
 // Reads results of `shardscape-cli explore -o` and merge, and space files of --space.
 std::optional<Result<Study>> of_search(const std::string& text, const std::string& where) {
-  const json root = json::parse(text, nullptr, false);
+  json root;
+  if (parse_json(text, root)) return std::nullopt;  // the reader of designs tells the mistake
   if (root.is_object() && root.contains("shardscape_result")) {
     auto result = result_from_json(text, where);
     if (auto* problem = std::get_if<Problem>(&result)) return std::move(*problem);
@@ -137,7 +139,8 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
   Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt, false};
-  const json root = json::parse(text);  // valid JSON, because the design was read from it
+  json root;
+  if (auto problem = read_json(text, where, root)) return std::move(*problem);
   if (const auto it = root.find(kKey); it != root.end()) {
     auto result = result_from_json(it->dump(1), where + " (" + kKey + ")");
     if (auto* problem = std::get_if<Problem>(&result))

@@ -15,7 +15,7 @@ void guarded(const std::filesystem::path& path, std::vector<Problem>& problems,
     problems.push_back(error.problem);
   } catch (const json::exception& error) {
     problems.push_back({ProblemCode::JsonValueUnreadable, path.string(),
-                        std::string("a value cannot be read: ") + error.what(), "a catalogue in JSON"});
+                        std::string("a value cannot be read: ") + json_reason(error), "a catalogue in JSON"});
   }
 }
 

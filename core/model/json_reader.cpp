@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shown_text.h"
 #include "base/suggest.h"
 
 namespace shardscape {
@@ -64,73 +65,6 @@ std::optional<size_t> find_member(const std::string& text, const std::string& pa
   }
   return std::nullopt;
 }
-
-// Builds the value of a text from the parser's events. The library's own builder compares each key with all
-// keys before it, which takes seconds for an object with every module of a model.
-class Builder {
- public:
-  using json = nlohmann::ordered_json;
-
-  json take() { return std::move(root_); }
-
-  bool null() { return put(nullptr); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(json::number_integer_t value) { return put(value); }
-  bool number_unsigned(json::number_unsigned_t value) { return put(value); }
-  bool number_float(json::number_float_t value, const std::string&) { return put(value); }
-  bool string(std::string& value) { return put(std::move(value)); }
-  bool binary(json::binary_t& value) { return put(std::move(value)); }
-  bool start_object(size_t) { return open(json::object()); }
-  bool start_array(size_t) { return open(json::array()); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
-  // Of equal keys the last value counts, in the place of the first.
-  bool key(std::string& name) {
-    Frame& frame = frames_.back();
-    auto& members = frame.value->get_ref<json::object_t&>();
-    const auto [known, fresh] = frame.keys.emplace(name, members.size());
-    if (fresh) members.emplace_back(name, nullptr);
-    slot_ = &members.begin()[static_cast<std::ptrdiff_t>(known->second)].second;
-    return true;
-  }
-  template <class Exception>
-  bool parse_error(size_t, const std::string&, const Exception& error) {
-    throw error;
-  }
-
- private:
-  struct Frame {
-    json* value;
-    std::unordered_map<std::string, size_t> keys;  // of an object: position of each member
-  };
-
-  bool put(json value) {
-    place() = std::move(value);
-    return true;
-  }
-  // Where the next value belongs.
-  json& place() {
-    if (frames_.empty()) return root_;
-    json* open = frames_.back().value;
-    if (open->is_object()) return *slot_;
-    open->push_back(nullptr);
-    return open->back();
-  }
-  bool open(json value) {
-    json& at = place();
-    at = std::move(value);
-    frames_.push_back({&at, {}});
-    return true;
-  }
-  bool close() {
-    frames_.pop_back();
-    return true;
-  }
-
-  json root_;
-  json* slot_ = nullptr;       // the member that the last key names
-  std::vector<Frame> frames_;  // open objects and lists
-};
 
 // Walks over a text and the value that the text describes, and reports where every value starts.
 class PlaceFinder {
@@ -215,19 +149,6 @@ class PlaceFinder {
   bool expects_key_ = false;
 };
 
-// What the parser expected and found: "unexpected ','; expected ':'".
-std::string reason_of(const nlohmann::ordered_json::parse_error& error) {
-  const std::string text = error.what();
-  const size_t dash = text.find(" - ");
-  return dash == std::string::npos ? text : text.substr(dash + 3);
-}
-
-nlohmann::ordered_json parse(const std::string& text) {
-  Builder builder;
-  nlohmann::ordered_json::sax_parse(text, &builder);
-  return builder.take();
-}
-
 }  // namespace
 
 JsonFile::JsonFile(std::string text, std::string name, JsonDialect dialect)
@@ -235,28 +156,31 @@ JsonFile::JsonFile(std::string text, std::string name, JsonDialect dialect)
   const bool python = dialect == JsonDialect::Python;
   const std::string quoted = python ? with_quoted_numbers(text_) : "";
   const std::string& parsed = python ? quoted : text_;
-  try {
-    root_ = parse(parsed);
-  } catch (const nlohmann::ordered_json::parse_error& error) {
-    const auto end = parsed.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, parsed.size()));
-    // Each quoted number is three bytes longer than in the file.
-    const auto longer = python ? 3 * static_cast<size_t>(std::count(parsed.begin(), end, kPythonNumber)) : 0;
-    const size_t byte = error.byte - std::min(error.byte, longer);  // from 1
-    size_t start = byte > 0 ? byte - 1 : 0;
-    // A text that is read to its end starts at its first quote.
-    if (start > 0 && start < text_.size() && text_[start] == '"')
-      if (const size_t quote = text_.rfind('"', start - 1);
-          quote != std::string::npos && text_.find('\n', quote) > start)
-        start = quote;
-    fail(ProblemCode::JsonSyntax, place_at(start),
-         "the file is not JSON from byte " + std::to_string(byte) + " on: " + reason_of(error),
-         "a JSON object in braces");
-  } catch (const nlohmann::ordered_json::exception& error) {  // a number outside the range of a double
-    fail(ProblemCode::JsonValueUnreadable, "", std::string("the file cannot be read: ") + error.what(),
-         "numbers within the range of a double");
-  }
+  // Python's reader accepts a key twice, and published files have some.
+  const auto repeated = python ? RepeatedKeys::LastCounts : RepeatedKeys::Refused;
+  if (const auto mistake = parse_json(parsed, root_, {.repeated = repeated})) fail_parse(*mistake, parsed);
   if (!root_.is_object())
     fail(ProblemCode::JsonNotAnObject, "", "the file holds no JSON object", "an object in braces");
+}
+
+void JsonFile::fail_parse(const JsonMistake& mistake, const std::string& parsed) const {
+  const auto end = parsed.begin() + static_cast<std::ptrdiff_t>(std::min(mistake.byte, parsed.size()));
+  // Each quoted number is three bytes longer than in the file.
+  const auto longer = &parsed == &text_
+                          ? 0
+                          : 3 * static_cast<size_t>(std::count(parsed.begin(), end, kPythonNumber));
+  const size_t byte = mistake.byte - std::min(mistake.byte, longer);
+  if (mistake.code != ProblemCode::JsonSyntax || mistake.accepted != kJsonAccepted)
+    fail(mistake.code, place_at(byte), mistake.what, mistake.accepted);
+  size_t start = byte;
+  // A text that is read to its end starts at its first quote.
+  if (start > 0 && start < text_.size() && text_[start] == '"')
+    if (const size_t quote = text_.rfind('"', start - 1);
+        quote != std::string::npos && text_.find('\n', quote) > start)
+      start = quote;
+  fail(ProblemCode::JsonSyntax, place_at(start),
+       "the file is not JSON from byte " + std::to_string(byte + 1) + " on: " + mistake.what,
+       "a JSON object in braces");
 }
 
 int JsonFile::line_at(size_t byte) const {
@@ -361,6 +285,8 @@ int64_t JsonFile::integer(const nlohmann::ordered_json& in, const std::string& k
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_number_integer())
     fail_member(in, key, "\"" + key + "\" is missing or not a whole number", "a whole number");
+  if (value->is_number_unsigned() && value->get<uint64_t>() > uint64_t{INT64_MAX})
+    fail_member(in, key, "\"" + key + "\" is " + value->dump(), "a whole number below 2^63");
   return value->get<int64_t>();
 }
 
@@ -378,6 +304,9 @@ bool JsonFile::boolean_or(const nlohmann::ordered_json& in, const std::string& k
 }
 
 void JsonFile::only(const nlohmann::ordered_json& in, std::span<const char* const> keys) const {
+  if (!in.is_object())
+    fail(ProblemCode::JsonMember, place(in), shortened(in.dump()) + " is not an object",
+         "an object in braces");
   for (const auto& [key, value] : in.items()) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::string accepted = "one of";

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/problem.h"
 #include "model/source_place.h"
 
@@ -89,6 +90,8 @@ class JsonFile {
 
  private:
   const nlohmann::ordered_json* find(const nlohmann::ordered_json& in, const std::string& key) const;
+  // parsed: the text, with quotes around numbers that only Python writes.
+  [[noreturn]] void fail_parse(const JsonMistake& mistake, const std::string& parsed) const;
   int line_at(size_t byte) const;
   SourcePlace place_at(size_t byte) const;
   // Throws a DataError at the member, or at the object that lacks it.

@@ -117,6 +117,10 @@ class LibraryReader {
     } catch (const DataError& error) {
       library_.problems_.push_back(error.problem);
       library_.problems_.insert(library_.problems_.end(), error.more.begin(), error.more.end());
+    } catch (const nlohmann::json::exception& error) {
+      library_.problems_.emplace_back(ProblemCode::JsonValueUnreadable, data.name,
+                                      "a value cannot be read: " + json_reason(error),
+                                      "values of the types that the files of the program have");
     }
   }
   // Runs after all folders are read, because a profile may extend a profile of a later file, and a line may

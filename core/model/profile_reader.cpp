@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/shown_text.h"
+
 namespace shardscape {
 
 using json = nlohmann::ordered_json;
@@ -54,13 +56,27 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   return out;
 }
 
+std::vector<int> operand_numbers(const JsonFile& file, const json& list) {
+  constexpr int kMost = 100;  // far more operands than any op has
+  std::vector<int> out;
+  out.reserve(list.size());
+  for (const json& number : list) {
+    if (!number.is_number_integer() || number < 0 || number > kMost)
+      JsonFile::fail(ProblemCode::DataValue, file.place(number),
+                     "\"saves_inputs\" holds " + shortened(number.dump()),
+                     "numbers of operands from 0: [0, 1]");
+    out.push_back(number.get<int>());
+  }
+  return out;
+}
+
 KernelRule rule(const JsonFile& file, const json& value) {
   file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands",
                     "backward_products", "flops", "backward_flops", "gradient", "forward_workspace",
                     "backward_workspace", "held_until", "kernel"});
   KernelRule out;
   if (value.contains("saves_inputs"))
-    out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
+    out.saves_inputs = operand_numbers(file, file.array(value, "saves_inputs"));
   out.saves_output = file.boolean_or(value, "saves_output", false);
   out.in_place = file.boolean_or(value, "in_place", false);
   out.float_result = file.boolean_or(value, "float_result", false);
@@ -132,19 +148,23 @@ std::map<std::string, std::array<int64_t, 2>> launches(const JsonFile& file, con
   return out;
 }
 
-// Lists of op kinds with at least so many entries.
+// A list of op kinds with at least so many entries.
+std::vector<std::string> kinds(const JsonFile& file, const char* key, const json& list, size_t least) {
+  const bool texts = list.is_array() && list.size() >= least &&
+                     std::all_of(list.begin(), list.end(), [](const json& kind) { return kind.is_string(); });
+  if (!texts)
+    JsonFile::fail(ProblemCode::DataValue, file.place(list),
+                   "an entry of \"" + std::string(key) + "\" is " + shortened(list.dump()),
+                   least > 1 ? "a list of two or more op kinds" : "a list of op kinds");
+  return list.get<std::vector<std::string>>();
+}
+
 std::vector<std::vector<std::string>> kind_lists(const JsonFile& file, const json& root, const char* key,
                                                  size_t least) {
   std::vector<std::vector<std::string>> out;
-  for (const json& chain : file.array(root, key)) {
-    const bool kinds = chain.is_array() && chain.size() >= least &&
-                       std::all_of(chain.begin(), chain.end(),
-                                   [](const json& kind) { return kind.is_string(); });
-    if (!kinds)
-      file.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is " + chain.dump(),
-                least > 1 ? "a list of two or more op kinds" : "a list of op kinds");
-    out.push_back(chain.get<std::vector<std::string>>());
-  }
+  const json& lists = file.array(root, key);
+  out.reserve(lists.size());
+  for (const json& list : lists) out.push_back(kinds(file, key, list, least));
   return out;
 }
 
@@ -156,14 +176,12 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
   out.id = file.text(root, "profile");
   out.label = file.text_or(root, "label", out.id);
   out.source = file.text_or(root, "source", "");
-  if (!has_base || root.contains("packed"))
-    for (const json& group : file.array(root, "packed"))
-      out.packed.push_back(group.get<std::vector<std::string>>());
+  if (!has_base || root.contains("packed")) out.packed = kind_lists(file, root, "packed", 0);
   if (root.contains("fused")) out.fused = kind_lists(file, root, "fused", 2);
   if (root.contains("fused_results")) out.fused_results = kind_lists(file, root, "fused_results", 2);
   if (root.contains("merged")) out.merged = kind_lists(file, root, "merged", 1);
   if (root.contains("recomputes"))
-    out.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
+    out.recomputes = kinds(file, "recomputes", file.array(root, "recomputes"), 0);
   if (root.contains("residual")) {
     out.residual = dtype_from_name(file.text(root, "residual"));
     if (!out.residual)

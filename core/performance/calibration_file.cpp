@@ -281,7 +281,7 @@ Result<Calibration> read_calibration(const std::string& text, const std::string&
     return error.problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, name,
-                   std::string("a value cannot be read: ") + error.what(), "a calibration in JSON"};
+                   std::string("a value cannot be read: ") + json_reason(error), "a calibration in JSON"};
   }
 }
 

@@ -48,7 +48,9 @@ std::string spelled(std::string_view name, char blank) {
 // The value of a knob with separators of thousands.
 std::string value_text(const Design& design, const Knob& knob) {
   const std::string text = knob_text(design, knob);
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  constexpr size_t kMostDigits = 18;  // of 63 bits; a text of more digits is no number
+  const bool digits = !text.empty() && text.size() <= kMostDigits &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? grouped(static_cast<Wide>(std::stoll(text))) : text;
 }
 

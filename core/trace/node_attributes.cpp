@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+#include "base/shown_text.h"
 #include "chakra.pb.h"
 #include "trace/trace_query.h"
 
@@ -10,10 +12,7 @@ namespace pb = ChakraProtoMsg;
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 constexpr size_t kLongestText = 500;
 
-std::string cut(std::string text) {
-  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + "...";
-  return text;
-}
+std::string cut(const std::string& text) { return shortened(text, kLongestText); }
 
 std::string value_text(const pb::AttributeProto& attr) {
   if (attr.value_case() == pb::AttributeProto::VALUE_NOT_SET) return "no value";
@@ -31,7 +30,8 @@ std::string value_text(const pb::AttributeProto& attr) {
 Attributes node_attributes(std::string_view bytes, bool binary) {
   Attributes out;
   if (!binary) {
-    const auto j = nlohmann::json::parse(bytes, nullptr, false);
+    nlohmann::json j;
+    if (parse_json(bytes, j)) return out;
     for (const auto& [key, value] : j.items()) out.emplace_back(key, cut(value.dump()));
     return out;
   }

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/compressed_file.h"
-#include "bundle/file_limits.h"
+#include "base/file_limits.h"
+#include "base/json_text.h"
 #include "bundle/trace_folder.h"
 #include "bundle/trace_name.h"
 #include "chakra/wire_reader.h"
@@ -83,7 +84,8 @@ std::string node_name(std::string_view bytes, bool binary) {
       if (f.number == kName && f.type == wire::kBytes) return std::string(f.bytes);
     return {};
   }
-  const auto j = nlohmann::json::parse(bytes, nullptr, false);
+  nlohmann::json j;
+  if (parse_json(bytes, j)) return {};
   for (const char* key : {"name", "Name"})
     if (j.is_object() && j.contains(key) && j[key].is_string()) return j[key];
   return {};

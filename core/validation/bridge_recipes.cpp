@@ -56,7 +56,7 @@ Result<BridgeRecipes> BridgeRecipes::read(const std::string& text, const std::st
     return error.problem;
   } catch (const json::exception& error) {
     return Problem{ProblemCode::JsonValueUnreadable, name,
-                   std::string("a value cannot be read: ") + error.what(), "recipes in JSON"};
+                   std::string("a value cannot be read: ") + json_reason(error), "recipes in JSON"};
   }
 }
 

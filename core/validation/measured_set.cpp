@@ -4,8 +4,9 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
+#include "base/data_dir.h"
+#include "base/json_text.h"
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "model/library.h"
@@ -218,11 +219,11 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
   const auto fail = [&](ProblemCode code, const std::string& what, const std::string& accepted) {
     return Problem{code, path, what, accepted};
   };
-  std::ifstream file(path);
-  if (!file)
-    return fail(ProblemCode::FileUnreadable, "the file cannot be read", "a JSON file of measured runs");
-  const MeasuredJson set = MeasuredJson::parse(file, nullptr, false);
-  if (set.is_discarded() || !set.is_object())
+  const auto text = read_text(path);
+  if (const auto* problem = std::get_if<Problem>(&text)) return *problem;
+  MeasuredJson set;
+  if (auto problem = read_json(std::get<std::string>(text), path, set)) return std::move(*problem);
+  if (!set.is_object())
     return fail(ProblemCode::JsonNotAnObject, "the file is not a JSON object", "an object with \"rows\"");
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();

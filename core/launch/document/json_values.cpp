@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "launch/document/flat_values.h"
 
 namespace shardscape {
@@ -35,17 +36,11 @@ void collect(const Json& value, const std::string& path, int depth, FlatValues& 
 
 LaunchDocument read_json_values(const std::string& text) {
   Json root;
-  try {
-    // Depth is checked while parsing: a tree of 100,000 levels would overflow the stack when it is destroyed.
-    root = Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-      FlatValues::check_depth(depth, 0);
-      return true;
-    });
-  } catch (const Json::parse_error& error) {
-    const size_t end = std::min(error.byte, text.size());
-    throw DocumentError(
-        "the text is not JSON",
-        1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<long>(end), '\n')));
+  // Python's reader accepts a key twice.
+  if (const auto mistake = parse_json(text, root, {.repeated = RepeatedKeys::LastCounts})) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(mistake->byte);
+    throw DocumentError("the text is not JSON: " + mistake->what,
+                        1 + static_cast<int>(std::count(text.begin(), end, '\n')));
   }
   if (!root.is_object()) throw DocumentError("the document is no object", 0);
   FlatValues out;

@@ -1,4 +1,5 @@
 #include <toml++/toml.h>
+#include <cctype>
 #include <sstream>
 
 #include "launch/document/flat_values.h"
@@ -36,9 +37,27 @@ void collect(const toml::node& node, const std::string& path, int depth, FlatVal
   }
 }
 
+// A key with many parts, "a.a.a", is a table inside a table. The library limits the levels of values but not
+// those of keys, and recurses over both.
+void check_keys(const std::string& text) {
+  int parts = 0, line = 1;
+  char before = 0;
+  for (const char c : text) {
+    const bool of_key = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '"' ||
+                        c == '\'' || c == ' ' || c == '\t';
+    if (c == '.' && before != '.')
+      FlatValues::check_depth(++parts, line);
+    else if (!of_key)
+      parts = 0;
+    line += c == '\n';
+    before = c;
+  }
+}
+
 }  // namespace
 
 LaunchDocument read_toml_values(const std::string& text) {
+  check_keys(text);
   try {
     const toml::table root = toml::parse(text);
     FlatValues out;

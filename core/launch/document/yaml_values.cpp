@@ -1,3 +1,4 @@
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -65,6 +66,9 @@ LaunchDocument read_yaml_values(const std::string& text) {
     FlatValues out;
     collect(root, "", 0, out);
     return out.take();
+  } catch (const YAML::DeepRecursion& error) {
+    throw DocumentError("values are nested deeper than " + std::to_string(kDeepestLaunchValue) + " levels",
+                        error.mark.line + 1);
   } catch (const YAML::Exception& error) {
     throw DocumentError("the text is not YAML: " + error.msg, error.mark.line + 1);
   }

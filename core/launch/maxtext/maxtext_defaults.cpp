@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "launch/document/document_launch.h"
 
 namespace shardscape {
@@ -10,8 +11,9 @@ namespace shardscape {
 MaxTextDefaults::MaxTextDefaults() {
   const auto text = read_text(data_dir() / "resources" / "launch" / "maxtext_defaults.json");
   if (!std::holds_alternative<std::string>(text)) return;
-  const auto file = nlohmann::ordered_json::parse(std::get<std::string>(text), nullptr, false);
-  if (!file.is_object() || !file.contains("defaults")) return;
+  nlohmann::ordered_json file;
+  if (parse_json(std::get<std::string>(text), file) || !file.is_object() || !file.contains("defaults"))
+    return;
   // Words of nested lists in the order of the file.
   for (const auto& [name, value] : file["defaults"].items()) {
     if (!value.is_string()) continue;

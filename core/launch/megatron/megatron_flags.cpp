@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 
 namespace shardscape {
 namespace {
@@ -39,8 +40,9 @@ int rank(const MegatronFlag& flag) {
 MegatronFlags::MegatronFlags() {
   const auto text = read_text(data_dir() / "resources" / "launch" / "megatron_flags.json");
   if (!std::holds_alternative<std::string>(text)) return;
-  const Json file = Json::parse(std::get<std::string>(text), nullptr, false);
-  if (!file.is_object() || !file.contains("arguments")) return;
+  Json file;
+  if (parse_json(std::get<std::string>(text), file) || !file.is_object() || !file.contains("arguments"))
+    return;
   for (const Json& row : file["arguments"]) {
     if (!row.is_array() || row.size() != 4) continue;
     const auto cells = row.get<std::array<std::string, 4>>();

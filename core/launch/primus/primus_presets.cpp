@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 
 namespace shardscape {
 namespace {
@@ -21,8 +22,8 @@ PrimusPresets read_presets() {
   PrimusPresets out;
   const auto text = read_text(data_dir() / "resources" / "launch" / "primus_presets.json");
   if (!std::holds_alternative<std::string>(text)) return out;
-  const Json file = Json::parse(std::get<std::string>(text), nullptr, false);
-  if (!file.is_object()) return out;
+  Json file;
+  if (parse_json(std::get<std::string>(text), file) || !file.is_object()) return out;
   out.trainer = values_of(file, "trainer");
   out.language_model = values_of(file, "language_model");
   if (file.contains("models") && file["models"].is_object())

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/shown_text.h"
 #include "launch/shell/shell_command.h"
 #include "launch/shell/shell_options.h"
 #include "launch/shell/shell_syntax.h"
@@ -61,10 +62,6 @@ class Interpreter {
  private:
   void note(std::string text) {
     if (noted_.insert(text).second) out_.notes.push_back({line_, std::move(text)});
-  }
-  static std::string shortened(std::string_view text) {
-    return text.size() <= kLongestNote ? std::string(text)
-                                       : std::string(text.substr(0, kLongestNote - 3)) + "...";
   }
 
   // Functions refer to their blocks, so that parsed texts stay.

@@ -217,9 +217,10 @@ ImportResult import_hf_config(const std::string& text, const std::string& where,
   } catch (const DataError& error) {
     result.problems.push_back(error.problem);
   } catch (const json::exception& error) {
-    result.problems.push_back({ProblemCode::JsonValueUnreadable, where,
-                               std::string("the file holds a value that cannot be read: ") + error.what(),
-                               "a config.json as Hugging Face publishes it"});
+    result.problems.push_back(
+        {ProblemCode::JsonValueUnreadable, where,
+         std::string("the file holds a value that cannot be read: ") + json_reason(error),
+         "a config.json as Hugging Face publishes it"});
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/shown_text.h"
 #include "model/huggingface/bookkeeping.h"
 #include "model/model_sizes.h"
 
@@ -48,10 +49,7 @@ std::string HfReader::shown(const std::string& key) const {
     if (at == 0 || end == std::string::npos) break;
     text = text.substr(0, at - 1) + text.substr(at + 1, end - at - 1) + text.substr(end + 1);
   }
-  if (text.size() <= 60) return text;
-  size_t cut = 57;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
-  return text.substr(0, cut) + "...";
+  return shortened(text);
 }
 
 void HfReader::recognise(const std::string& key, const std::string& note) {

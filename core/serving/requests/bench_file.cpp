@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -40,8 +41,8 @@ std::optional<int32_t> tokens_of_text(const Json& turn, double characters_per_to
 }  // namespace
 
 Result<std::optional<BenchRequests>> bench_result(const std::string& text, const std::string& name) {
-  const Json all = Json::parse(text, nullptr, false);
-  if (all.is_discarded() || !all.is_object() || !all.contains("input_lens"))
+  Json all;
+  if (parse_json(text, all) || !all.is_object() || !all.contains("input_lens"))
     return std::optional<BenchRequests>();
   const Json none = Json::array();
   const auto list = [&](const char* key) -> const Json& {
@@ -77,8 +78,9 @@ Result<std::optional<BenchRequests>> bench_result(const std::string& text, const
 
 Result<std::vector<RequestLength>> sharegpt_lengths(const std::string& text, const std::string& name,
                                                     double characters_per_token) {
-  const Json all = Json::parse(text, nullptr, false);
-  if (all.is_discarded() || !all.is_array())
+  Json all;
+  if (auto problem = read_json(text, name, all)) return std::move(*problem);
+  if (!all.is_array())
     return Problem(ProblemCode::JsonSyntax, name, "the file is no JSON array", kConversation);
   if (!(characters_per_token > 0))
     return Problem(ProblemCode::EngineSettingInvalid, "characters_per_token",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/compressed_file.h"
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "serving/requests/bench_file.h"
@@ -224,9 +225,10 @@ Result<Workload> mooncake(const std::string& text, const std::string& name) {
   Workload out;
   TextLines lines(text, name);
   while (lines.next()) {
-    const Json object = Json::parse(lines.line(), nullptr, false);
-    if (object.is_discarded() || !object.is_object())
-      return lines.problem("the line is no JSON object", kLine);
+    Json object;
+    if (const auto mistake = parse_json(lines.line(), object))
+      return lines.problem("the line is not JSON: " + mistake->what, kLine);
+    if (!object.is_object()) return lines.problem("the line is no JSON object", kLine);
     const auto time = number(object, "timestamp");
     const auto input = tokens_of(object, "input_length"), output = tokens_of(object, "output_length");
     if (!time || !input || !output)
@@ -264,8 +266,8 @@ Result<Workload> json_array(const std::string& text, const std::string& name) {
                    std::move(accepted));
   };
   constexpr char kElement[] = R"({"input_tokens": tokens, "output_tokens": tokens, "arrival_s": seconds})";
-  const Json all = Json::parse(text, nullptr, false);
-  if (all.is_discarded()) return Problem(ProblemCode::JsonSyntax, name, "the file is not JSON", kElement);
+  Json all;
+  if (auto problem = read_json(text, name, all)) return std::move(*problem);
   Workload out;
   for (const Json& object : all) {
     const size_t row = out.requests.size();

@@ -267,7 +267,7 @@ Breakages of_groups() {
       {"path that contains empty", "GROUP_PATH", true, [](BundleSpec&) {}, "not_empty"},
       {"group key no integer", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"tp\": [0, 1], ")},
       {"group key zero", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"0\": [0, 1], ")},
-      {"group key twice", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"1\": [0, 1], ")},
+      {"group key twice", "GROUP_FILE", true, in_file("comm_groups.json", "{", "{\"1\": [0, 1], ")},
       {"group key too large", "GROUP_KEY", true,
        in_file("comm_groups.json", "{", "{\"2147483648\": [0, 1], ")},
       {"group id above 2147", "GROUP_ID_LARGE", false,

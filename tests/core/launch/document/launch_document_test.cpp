@@ -119,9 +119,14 @@ class LaunchDocumentTest : public QObject {
     row("no object", DocumentLanguage::Json, "[1, 2]", "file");
     row("deep yaml", DocumentLanguage::Yaml, repeated("{a: ", 300) + "1" + repeated("}", 300),
         "file, line 1");
-    row("deep json", DocumentLanguage::Json, repeated("{\"a\":", 100'000), "file");
+    row("deep json", DocumentLanguage::Json, repeated("{\"a\":", 100'000), "file, line 1");
     row("deep toml", DocumentLanguage::Toml, "a = " + repeated("[", 200) + repeated("]", 200),
         "file, line 1");
+    row("deep keys of toml", DocumentLanguage::Toml, "x = \"a.b\"\n" + repeated("a.", 100'000) + "a = 1",
+        "file, line 2");
+    row("deep table of toml", DocumentLanguage::Toml, "[" + repeated("\"a\" . ", 100'000) + "a]\nx = 1",
+        "file, line 1");
+    row("deeper yaml", DocumentLanguage::Yaml, "a: 1\nb: " + repeated("[", 100'000), "file, line 2");
     row("deep python", DocumentLanguage::Python, "a = " + repeated("[", 100'000), "file, line 1");
     row("deep signs", DocumentLanguage::Python, "\na = " + repeated("-", 100'000) + "1", "file, line 2");
     std::string doubled = "a = [1, 1]\n";

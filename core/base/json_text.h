@@ -1,0 +1,50 @@
+// The one reader of JSON text that comes from outside. It has limits, and its messages name the line.
+#pragma once
+
+#include <exception>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+
+namespace shardscape {
+
+// Levels of objects and lists. Known files have fewer than 20. Destructors, copies and readers recurse, so
+// that a file of 100,000 levels would overflow the stack.
+inline constexpr size_t kDeepestJson = 100;
+// Bytes of a text. A parsed text needs about ten times its size.
+inline constexpr size_t kLongestJson = size_t{1} << 30;
+
+// Whether an object may have a key twice. Python keeps the last value in the place of the first.
+enum class RepeatedKeys : uint8_t { Refused, LastCounts };
+
+struct JsonRules {
+  RepeatedKeys repeated = RepeatedKeys::Refused;
+  size_t longest = kLongestJson;
+};
+
+// What a text with a mistake of syntax should be.
+inline constexpr const char* kJsonAccepted = "JSON";
+
+struct JsonMistake {
+  ProblemCode code;
+  size_t byte;  // where it is, from 0
+  std::string what, accepted;
+};
+
+// Parses a whole text into `out`: nlohmann::json or nlohmann::ordered_json. Numbers are within the range of a
+// double, texts are UTF-8. `out` is undefined after a mistake.
+template <class Json>
+std::optional<JsonMistake> parse_json(std::string_view text, Json& out, const JsonRules& rules = {});
+
+// The same with a Problem at "where:line".
+template <class Json>
+std::optional<Problem> read_json(std::string_view text, const std::string& where, Json& out,
+                                 const JsonRules& rules = {});
+
+// The reason in an exception of the JSON library, without the library's name for it.
+std::string json_reason(const std::exception& error);
+
+}  // namespace shardscape
