@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/data_dir.h"
+#include "base/fatal.h"
 #include "base/version.h"
 #include "design/examples.h"
 #include "model/library.h"
@@ -129,6 +130,7 @@ int print(const QString& page, const QString& pdf) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  handle_fatal_states();
   // Reads the models while Qt starts.
   const std::jthread library([] { shardscape::ModelLibrary::instance(); });
   QCoreApplication::setApplicationName("shardscape");

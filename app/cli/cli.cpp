@@ -9,6 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/help.h"
 #include "app/cli/messages.h"
+#include "base/fatal.h"
 #include "base/suggest.h"
 #include "base/version.h"
 
@@ -73,7 +74,7 @@ int run_cli(int argc, char** argv) {
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;
   } catch (const std::exception& error) {
-    std::cerr << "error: unexpected failure: " << error.what() << "\n";
+    std::cerr << "error: " << fatal_text(error) << "\n";
     return kFileError;
   }
 }
