@@ -9,6 +9,7 @@
 
 #include "app/window_flags.h"
 #include "base/data_dir.h"
+#include "base/fatal.h"
 #include "base/version.h"
 #include "design/examples.h"
 #include "model/library.h"
@@ -118,6 +119,7 @@ int print(const QString& page, const QString& pdf) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  handle_fatal_states();
   // Reads the models while Qt starts.
   const std::jthread library([] { shardscape::ModelLibrary::instance(); });
   QCoreApplication::setApplicationName("shardscape");

@@ -10,6 +10,7 @@
 #include "app/cli/help.h"
 #include "app/cli/messages.h"
 #include "app/cli/plain_output.h"
+#include "base/fatal.h"
 #include "base/suggest.h"
 #include "base/version.h"
 
@@ -75,7 +76,7 @@ int run_cli(int argc, char** argv) {
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;
   } catch (const std::exception& error) {
-    std::cerr << "error: unexpected failure: " << error.what() << "\n";
+    std::cerr << "error: " << fatal_text(error) << "\n";
     return kFileError;
   }
 }

@@ -1,6 +1,5 @@
 // shardscape-cli validate
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
@@ -72,12 +71,11 @@ int run(const Arguments& arguments) {
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));
   if (!arguments.has("--svg")) return kDone;
   const std::string path = *arguments.value("--svg");
-  std::ofstream picture(path);
-  picture << validation_svg(validation);
-  if (picture.flush()) return kDone;
-  print_problem(
-      {ProblemCode::FileNotWritable, path, "the picture cannot be written", "a file in a writable folder"});
-  return kFileError;
+  if (const auto problem = atomic_write(path, validation_svg(validation))) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  return kDone;
 }
 
 }  // namespace

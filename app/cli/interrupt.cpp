@@ -2,12 +2,17 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "app/cli/exit_code.h"
 
 namespace shardscape {
 namespace {
 
 constexpr int kWakeUp = SIGUSR1;  // ends the watcher thread
+// Programs such as timeout(1) send a signal twice, to the process and to its group. The second one is the
+// same.
+constexpr std::chrono::milliseconds kOneSignal{500};
 
 bool ignored(int signal) {
   struct sigaction action {};
@@ -31,9 +36,15 @@ Interrupt::~Interrupt() {
 }
 
 void Interrupt::watch() {
+  std::chrono::steady_clock::time_point first;
   for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kWakeUp;) {
-    if (source_.stop_requested()) _exit(kInterrupted);
-    source_.request_stop();
+    const auto now = std::chrono::steady_clock::now();
+    if (!source_.stop_requested()) {
+      first = now;
+      source_.request_stop();
+    } else if (now - first > kOneSignal) {
+      _exit(kInterrupted);
+    }
   }
 }
 

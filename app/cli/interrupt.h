@@ -7,7 +7,8 @@
 
 namespace shardscape {
 
-// During its lifetime, the first SIGINT, SIGTERM or SIGHUP requests a stop; a second one ends the process.
+// During its lifetime, the first SIGINT, SIGTERM or SIGHUP requests a stop; a second one, half
+// a second later or more, ends the process.
 // Create it before any thread: threads inherit the blocked signals.
 class Interrupt {
  public:

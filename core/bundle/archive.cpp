@@ -3,12 +3,11 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "bundle/bundle_files.h"
 
@@ -95,21 +94,22 @@ std::optional<Problem> ArchiveSink::open_file(bool replace) {
   if (fs::exists(target_, error) && !(replace && holds_bundle(target_)))
     return not_writable(target_, replace ? "the file exists and is no archive of a bundle"
                                          : "the file exists; --replace replaces the archive of a bundle");
+  return open_partial();
+}
+
+std::optional<Problem> ArchiveSink::open_partial() {
   const fs::path parent = target_.parent_path();
+  std::error_code error;
   fs::create_directories(parent, error);
   if (error) return not_writable(parent, error.message());
-  const PathLock parent_lock = PathLock::wait(parent);
   removed_ = remove_leftovers(target_);
   // A compressed archive is many times smaller than the bundle.
   const bool compressed = archive_format(target_) == ArchiveFormat::TarZstd;
   if (const auto free = free_bytes(parent); !compressed && free && *free < bytes_needed_)
     return disk_full(parent, bytes_needed_, *free);
-  auto path = partial_path(target_);
-  if (auto* problem = std::get_if<Problem>(&path)) return *problem;
-  descriptor_ = ::open(std::get<fs::path>(path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) return not_writable(parent, std::strerror(errno));
-  partial_ = std::get<fs::path>(path);
-  lock_ = PathLock::wait(partial_);
+  const int failure = partial_.emplace().open(target_, 0666);
+  if (failure == ENOSPC) return disk_full(parent, bytes_needed_, free_bytes(parent).value_or(0));
+  if (failure != 0) return not_writable(parent, std::strerror(failure));
   return std::nullopt;
 }
 
@@ -124,7 +124,8 @@ std::optional<Problem> ArchiveSink::start(ArchiveFormat format) {
   }
   archive_write_set_bytes_per_block(archive_, kBlock);
   archive_write_set_bytes_in_last_block(archive_, 1);
-  if (archive_write_open_fd(archive_, descriptor_) != ARCHIVE_OK) return failed();
+  if (archive_write_open_fd(archive_, partial_ ? partial_->descriptor() : descriptor_) != ARCHIVE_OK)
+    return failed();
   return std::nullopt;
 }
 
@@ -135,8 +136,6 @@ ArchiveSink::~ArchiveSink() {
     archive_write_free(archive_);
   }
   if (descriptor_ >= 0) ::close(descriptor_);
-  std::error_code ignored;
-  if (!partial_.empty()) fs::remove(partial_, ignored);
 }
 
 Problem ArchiveSink::failed() const {
@@ -169,15 +168,17 @@ std::optional<Problem> ArchiveSink::commit() {
   if (archive_write_close(archive_) != ARCHIVE_OK) return failed();
   archive_write_free(archive_);
   archive_ = nullptr;
-  const int closed = ::close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0) return not_writable(target_, std::strerror(errno));
-  if (partial_.empty()) return std::nullopt;
-  // Never over a file that appeared meanwhile.
-  const unsigned flags = replace_ ? 0 : RENAME_NOREPLACE;
-  if (::renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, target_.c_str(), flags) != 0)
-    return not_writable(target_, std::strerror(errno));
-  partial_.clear();
+  if (!partial_) {
+    const int closed = ::close(std::exchange(descriptor_, -1));
+    return closed == 0 ? std::nullopt : std::optional(not_writable(target_, std::strerror(errno)));
+  }
+  // What appeared under this name meanwhile stays, unless it is an archive of a bundle to be replaced.
+  if (replace_ && fs::exists(target_) && !holds_bundle(target_))
+    return not_writable(target_, "a file that is no archive of a bundle has appeared meanwhile");
+  const int failure = partial_->commit(replace_);
+  if (failure == ENOSPC || failure == EDQUOT)
+    return disk_full(target_.parent_path(), bytes_needed_, free_bytes(target_.parent_path()).value_or(0));
+  if (failure != 0) return not_writable(target_, std::strerror(failure));
   return std::nullopt;
 }
 

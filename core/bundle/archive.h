@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/partial.h"
 #include "base/problem.h"
-#include "bundle/partial.h"
 #include "bundle/sink.h"
 
 struct archive;
@@ -43,14 +43,15 @@ class ArchiveSink : public ByteSink {
  private:
   ArchiveSink() = default;
   std::optional<Problem> open_file(bool replace);
+  std::optional<Problem> open_partial();
   std::optional<Problem> start(ArchiveFormat format);
   Problem failed() const;
-  std::filesystem::path target_, partial_;  // partial_ is empty if bytes go to the target directly
+  std::filesystem::path target_;
   std::string folder_;
   int64_t bytes_needed_ = 0;
   bool replace_ = false;
-  int descriptor_ = -1;
-  PathLock lock_;
+  std::optional<PartialFile> partial_;  // nothing if bytes go to the target directly
+  int descriptor_ = -1;                 // of the target, without a partial file
   std::vector<std::string> removed_;
   archive* archive_ = nullptr;
 };

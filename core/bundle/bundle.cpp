@@ -11,7 +11,7 @@
 #include "bundle/compact_bundle.h"
 #include "bundle/export_settings.h"
 #include "bundle/manifest.h"
-#include "bundle/partial.h"
+#include "base/partial.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra/trace_json.h"

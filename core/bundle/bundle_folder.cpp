@@ -73,7 +73,12 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
 std::optional<Problem> check_target(const fs::path& target, bool replace) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
-  if (!fs::exists(status)) return std::nullopt;
+  if (!fs::exists(status)) {
+    if (fs::is_symlink(fs::symlink_status(target, error)))
+      return problem(ProblemCode::NotAFolder, target, "this is a link to a folder that does not exist",
+                     kAccepted);
+    return std::nullopt;
+  }
   if (!fs::is_directory(status))
     return problem(ProblemCode::NotAFolder, target, "this is a file, not a folder", kAccepted);
   const bool empty = fs::is_empty(target, error);
@@ -87,7 +92,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
                  kAccepted);
 }
 
-// Exchanges both folders: afterwards `fresh` holds the old bundle. On failure both stay intact.
+// Exchanges both folders: afterwards `fresh` holds what was in `target`. On failure both stay intact.
 std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
     return std::nullopt;
@@ -106,6 +111,33 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
   return std::nullopt;
 }
 
+// Puts the fresh bundle in the place of an old one and deletes that one. Other programs may have added files
+// to it since the last look, so what is deleted is looked at again under its temporary name. keep: what is
+// under the temporary name now must stay.
+std::optional<Problem> replace_bundle(const fs::path& fresh, const fs::path& target, bool& keep) {
+  if (auto bad = exchange(fresh, target)) return bad;
+  if (auto bad = check_target(fresh, true)) {
+    keep = exchange(fresh, target).has_value();
+    if (keep) bad->what += "; it is now in " + fresh.string();
+    bad->where = target.string();
+    return bad;
+  }
+  std::error_code ignored;
+  fs::remove_all(fresh, ignored);  // what cannot be removed is a leftover for the next export
+  return std::nullopt;
+}
+
+// Writes the files of a folder to the disk: after a loss of power a bundle is whole or is not there.
+std::optional<Problem> sync_files(const fs::path& folder, const fs::path& target) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return not_writable(target, std::strerror(errno));
+  // One call for the whole file system: a call per file waits for the journal a thousand times.
+  const int error = ::syncfs(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (error == 0 || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) return std::nullopt;
+  return not_writable(target, std::strerror(error));
+}
+
 }  // namespace
 
 Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOptions& options) {
@@ -113,8 +145,9 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOpti
   BundleFolder folder;
   folder.replace_ = options.replace;
   folder.target_ = fs::weakly_canonical(fs::absolute(wanted, error), error);
-  if (error || wanted.empty())
+  if (wanted.empty())
     return problem(ProblemCode::NotAFolder, wanted, "this is not a path to a folder", kAccepted);
+  if (error) return not_writable(wanted, error.message());
   if (folder.target_.filename().empty()) folder.target_ = folder.target_.parent_path();
   if (folder.target_.filename().string().find("empty") != std::string::npos)
     return problem(ProblemCode::FolderNameUnsupported, wanted,
@@ -148,7 +181,11 @@ std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) 
   auto path = partial_path(target_);
   if (auto* bad = std::get_if<Problem>(&path)) return *bad;
   std::error_code error;
-  if (!fs::create_directory(std::get<fs::path>(path), error)) return not_writable(parent, error.message());
+  if (!fs::create_directory(std::get<fs::path>(path), error)) {
+    if (error == std::errc::no_space_on_device)
+      return disk_full(parent, needed, free_bytes(parent).value_or(0));
+    return not_writable(parent, error.message());
+  }
   partial_ = std::get<fs::path>(path);
   lock_ = PathLock::wait(partial_);
   if (options.settings.empty()) return std::nullopt;
@@ -203,13 +240,19 @@ std::optional<Problem> BundleFolder::commit() {
   fs::remove(partial_ / kSettingsName, ignored);
   // The target may have changed during the export, so check it again.
   if (auto bad = check_target(target_, replace_)) return bad;
+  if (auto bad = sync_files(partial_, target_)) return bad;
   std::error_code error;
-  // rename(2) replaces an empty folder, but not a full one.
+  // rename(2) replaces an empty folder, but neither a full one nor a file.
   fs::rename(partial_, target_, error);
-  if (error) {
-    if (auto bad = exchange(partial_, target_)) return bad;
-    fs::remove_all(partial_, error);  // partial_ now holds the old bundle
+  if (error && !replace_) {
+    // Someone else was faster.
+    if (auto bad = check_target(target_, false)) return bad;
+    return not_writable(target_, error.message());
   }
+  if (error) {
+    if (auto bad = replace_bundle(partial_, target_, keep_)) return bad;
+  }
+  sync_folder(target_.parent_path());
   partial_.clear();
   created_.clear();
   return std::nullopt;

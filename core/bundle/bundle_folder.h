@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/partial.h"
 #include "base/problem.h"
-#include "bundle/partial.h"
 
 namespace shardscape {
 

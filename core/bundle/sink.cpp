@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/partial.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -20,6 +21,10 @@ std::optional<int64_t> free_bytes(const std::filesystem::path& folder) {
 }
 
 Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free) {
+  if (out_of_files(folder))
+    return {ProblemCode::DiskFull, folder.string(),
+            "the disk has no room for another file (no free inodes), whatever number of bytes is free",
+            "a folder on a disk with free inodes (df -i), or one archive: NAME.tar"};
   return {ProblemCode::DiskFull, folder.string(),
           "the bundle needs " + format_bytes(bytes_needed) + " (" + grouped(bytes_needed) +
               " bytes), but the disk has " + format_bytes(bytes_free) + " free",
@@ -75,13 +80,7 @@ std::optional<Problem> FolderSink::write(const std::string& name, std::string_vi
     else if (::ftruncate(file, 0) != 0 || ::lseek(file, 0, SEEK_SET) != 0)
       error = errno;
   }
-  while (!bytes.empty() && error == 0) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written >= 0)
-      bytes.remove_prefix(static_cast<size_t>(written));
-    else if (errno != EINTR)
-      error = errno;
-  }
+  if (error == 0) error = write_all(file, bytes);
   // Network file systems may report a failed write only here.
   if (::close(file) != 0 && error == 0) error = errno;
   if (error != 0) return failed(name, error);

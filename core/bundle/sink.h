@@ -41,7 +41,7 @@ class FolderSink : public ByteSink {
   int open_error_ = 0;
 };
 
-// "the disk of /data is full: the bundle needs 12.3 GiB"
+// "the bundle needs 12.3 GiB, but the disk has 1.1 GiB free"; or that the disk has no free inodes.
 Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free);
 // Bytes that an unprivileged process may still write; nothing if the number is unknown.
 std::optional<int64_t> free_bytes(const std::filesystem::path& folder);

@@ -2,16 +2,15 @@
 
 #include <QBuffer>
 #include <QCoreApplication>
-#include <QFileInfo>
 #include <QImage>
 #include <QPageLayout>
 #include <QPageSize>
 #include <QPainter>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 #include <cmath>
 
+#include "base/atomic_write.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -175,17 +174,8 @@ Result<QByteArray> encoded(const Picture& picture, SaveFormat format) {
 std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path) {
   Result<QByteArray> bytes = encoded(picture, format);
   if (auto* problem = std::get_if<Problem>(&bytes)) return std::move(*problem);
-  const auto failed = [&path](const QString& reason) {
-    return Problem{ProblemCode::FileNotWritable, path.toStdString(),
-                   "cannot be written: " + reason.toStdString(),
-                   "a file in a folder that exists and can be written to, with room on its disk"};
-  };
-  if (QFileInfo(path).isDir()) return failed(QCoreApplication::translate("SaveMenu", "it is a folder"));
-  QSaveFile file(path);
   const QByteArray& data = std::get<QByteArray>(bytes);
-  if (!file.open(QIODevice::WriteOnly) || file.write(data) != data.size() || !file.commit())
-    return failed(file.errorString());
-  return std::nullopt;
+  return atomic_write(path.toStdString(), {data.constData(), static_cast<size_t>(data.size())});
 }
 
 }  // namespace shardscape::ui

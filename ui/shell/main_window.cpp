@@ -7,7 +7,6 @@
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
-#include <QSaveFile>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -16,6 +15,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "base/atomic_write.h"
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
@@ -465,9 +465,10 @@ void MainWindow::exportTrace() {
   const QString path = QFileDialog::getSaveFileName(this, tr("Export timeline for Perfetto"), suggestion,
                                                     tr("Trace events (*.json)"));
   if (path.isEmpty()) return;
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly) || file.write(trace) != trace.size() || !file.commit())
-    return message_->show(tr("The timeline was not exported. %1: %2").arg(path, file.errorString()));
+  if (const auto problem = atomic_write(path.toStdString(),
+                                        {trace.constData(), static_cast<size_t>(trace.size())}))
+    return message_->show(
+        tr("The timeline was not exported. %1").arg(QString::fromStdString(to_string(*problem))));
   message_->hide();
 }
 

@@ -1,11 +1,13 @@
 #include "ui/shell/render_views.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QTabWidget>
 #include <QThread>
 
+#include "base/atomic_write.h"
 #include "ui/shell/main_window.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/theme_choice.h"
@@ -49,10 +51,13 @@ Result<QStringList> renderViews(MainWindow& window, const QString& folder) {
                                  .arg(size.width())
                                  .arg(size.height());
         const QString path = QDir(folder).absoluteFilePath(name);
-        if (!window.grab().save(path)) {
-          return Problem{ProblemCode::FileNotWritable, path.toStdString(), "the picture cannot be written",
-                         "a folder with free space that can be written to"};
-        }
+        QBuffer picture;
+        picture.open(QIODevice::WriteOnly);
+        window.grab().save(&picture, "PNG");
+        const QByteArray& bytes = picture.data();
+        if (auto problem = atomic_write(path.toStdString(),
+                                        {bytes.constData(), static_cast<size_t>(bytes.size())}))
+          return *problem;
         files << path;
       }
     }

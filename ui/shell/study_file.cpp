@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "base/atomic_write.h"
+#include "base/partial.h"
 
 namespace shardscape::ui {
 namespace {
@@ -60,8 +61,7 @@ std::vector<std::unique_ptr<StudyFile>> StudyFile::abandoned(const QString& fold
     const int lock = locked(lock_path(path));
     if (lock < 0) continue;  // of a running window
     std::unique_ptr<StudyFile> file(new StudyFile(path, lock));
-    for (const QString& part : in.entryList({name + QStringLiteral(".part-*")}, QDir::Files))
-      QFile::remove(in.filePath(part));
+    remove_leftovers(path.toStdString());
     QFile::exists(path) ? files.push_back(std::move(file)) : file->remove();
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {

@@ -12,7 +12,7 @@
 #include "bundle/bundle.h"
 #include "bundle/bundle_files.h"
 #include "bundle/export_settings.h"
-#include "bundle/partial.h"
+#include "base/partial.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
