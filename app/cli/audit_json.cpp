@@ -8,7 +8,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json line_json(const AuditLine& line) {
-  Json out{{"section", line.section}, {"what", line.what}, {"pass", line.verdict != Verdict::Fail}};
+  Json out{{"section", line.section}, {"what", line.what}, {"pass", line.verdict != AuditVerdict::Fail}};
   for (const AuditNumber& n : line.numbers) {
     const std::string name = n.name.empty() ? "value" : n.name;
     out["expected"][name] = json_number(n.expected);

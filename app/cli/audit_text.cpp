@@ -24,9 +24,9 @@ std::string table(const Audit& audit) {
 
 std::string verdict(const Audit& audit) {
   if (audit.matches())
-    return "matches: " + std::to_string(audit.count(Verdict::Pass)) + " of " +
+    return "matches: " + std::to_string(audit.count(AuditVerdict::Pass)) + " of " +
            std::to_string(audit.lines.size()) + " lines pass";
-  std::string out = "does not match: " + std::to_string(audit.count(Verdict::Fail)) + " of " +
+  std::string out = "does not match: " + std::to_string(audit.count(AuditVerdict::Fail)) + " of " +
                     std::to_string(audit.lines.size()) + " lines fail";
   if (!audit.mapping.complete())
     out += ", " + std::to_string(audit.mapping.unmapped.size()) + " fields not mapped";
@@ -45,7 +45,7 @@ std::string audit_text(const Audit& audit) {
   for (const Problem& p : audit.problems) out += wrapped("invalid: " + to_string(p), 4) + "\n";
   if (!audit.lines.empty()) out += table(audit);
   for (const AuditLine& line : audit.lines)
-    if (!line.remark.empty() && line.verdict != Verdict::Pass)
+    if (!line.remark.empty() && line.verdict != AuditVerdict::Pass)
       out += wrapped(line.section + ", " + line.what + ": " + line.remark, 4) + "\n";
   return out + verdict(audit) + "\n";
 }
@@ -60,10 +60,10 @@ std::string audit_summary(const std::vector<Audit>& audits) {
       why = audit.mapping.unmapped.front().field + ": " + audit.mapping.unmapped.front().reason;
     if (why.empty() && !audit.problems.empty()) why = to_string(audit.problems.front());
     for (const AuditLine& line : audit.lines)
-      if (why.empty() && line.verdict == Verdict::Fail) why = line.section + ", " + line.what;
-    rows.push_back({audit.recording.name, std::to_string(audit.count(Verdict::Pass)),
-                    std::to_string(audit.count(Verdict::Fail)), std::to_string(audit.mapping.unmapped.size()),
-                    why});
+      if (why.empty() && line.verdict == AuditVerdict::Fail) why = line.section + ", " + line.what;
+    rows.push_back({audit.recording.name, std::to_string(audit.count(AuditVerdict::Pass)),
+                    std::to_string(audit.count(AuditVerdict::Fail)),
+                    std::to_string(audit.mapping.unmapped.size()), why});
   }
   return text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Left}) +
          std::to_string(matching) + " of " + std::to_string(audits.size()) + " recordings match\n";

@@ -108,6 +108,10 @@ namespace {
 using Number = Constraint::Number;
 using Test = Constraint::Test;
 
+// A constraint is a call per term and parenthesis: these limits bound the stack and the time of one.
+constexpr size_t kLongestConstraint = 2000;
+constexpr int kDeepestConstraint = 50;
+
 // Recursive descent: or, and, not, comparison, sum, product, factor. Throws a Problem.
 class Parser {
  public:
@@ -126,6 +130,22 @@ class Parser {
   struct Operand {
     Number number;
     const Knob* knob = nullptr;  // set if the factor is a single knob
+  };
+
+  // One more parenthesis or "not".
+  class Level {
+   public:
+    explicit Level(Parser& parser) : depth_(parser.depth_) {
+      if (depth_ == kDeepestConstraint)
+        parser.fail("it nests deeper than " + std::to_string(kDeepestConstraint) + " levels");
+      ++depth_;
+    }
+    ~Level() { --depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    int& depth_;
   };
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -160,6 +180,7 @@ class Parser {
     return left;
   }
   Test one() {
+    const Level level(*this);
     if (take("not")) return [test = one()](const Scored& d) { return !test(d); };
     // A parenthesis may hold a condition or a sum.
     const size_t start = at_;
@@ -251,6 +272,7 @@ class Parser {
   }
   Operand factor() {
     if (take("(")) {
+      const Level level(*this);
       Operand inner = sum();
       if (!take(")")) fail("a parenthesis is not closed");
       return {inner.number};
@@ -385,12 +407,17 @@ class Parser {
 
   const std::string& text_;
   size_t at_ = 0;
+  int depth_ = 0;
   bool of_figures_ = false;
 };
 
 }  // namespace
 
 Result<Constraint> Constraint::parse(const std::string& text) {
+  if (text.size() > kLongestConstraint)
+    return Problem{ProblemCode::ConstraintSyntax, "constraint",
+                   "the constraint has " + std::to_string(text.size()) + " characters",
+                   "at most " + std::to_string(kLongestConstraint) + "; several constraints are all kept"};
   Constraint made;
   made.text_ = std::string(trimmed(text));
   try {

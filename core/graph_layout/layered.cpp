@@ -106,7 +106,7 @@ std::vector<LayoutPoint> self_route(LayoutPoint at, const LayoutNode& node, doub
 }
 
 // Draws one component with its left edge at x = left; returns its right edge.
-double draw_part(const Part& part, const std::vector<LayoutNode>& nodes, const LayoutOptions& options,
+double draw_part(const Part& part, const std::vector<LayoutNode>& nodes, const LayerGaps& options,
                  double left, const std::stop_token& stop, LayoutResult& result) {
   std::vector<LayoutEdge> down = part.edges;
   const std::vector<bool> turned = layered::break_cycles(static_cast<int>(part.nodes.size()), down);
@@ -157,7 +157,7 @@ double draw_part(const Part& part, const std::vector<LayoutNode>& nodes, const L
 }  // namespace
 
 LayoutResult layered_layout(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
-                            const LayoutOptions& options, std::stop_token stop) {
+                            const LayerGaps& options, std::stop_token stop) {
   LayoutResult result;
   result.positions.resize(nodes.size());
   result.routes.resize(edges.size());

@@ -17,7 +17,7 @@ struct LayoutPoint {
   double x = 0, y = 0;
 };
 
-struct LayoutOptions {
+struct LayerGaps {
   double node_gap = 24, layer_gap = 36;
 };
 
@@ -31,6 +31,6 @@ struct LayoutResult {
 
 // Cyclic graphs are allowed: some edges are reversed. Equal inputs give equal results.
 LayoutResult layered_layout(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
-                            const LayoutOptions& options = {}, std::stop_token stop = {});
+                            const LayerGaps& options = {}, std::stop_token stop = {});
 
 }  // namespace shardscape

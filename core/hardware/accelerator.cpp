@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hardware/catalogue_file.h"
+#include "hardware/catalogue_text.h"
 
 namespace shardscape {
 namespace {
@@ -83,6 +84,12 @@ const Catalogue<Accelerator>& catalogue() {
 const std::vector<Accelerator>& accelerators() { return catalogue().items; }
 
 const std::vector<Problem>& accelerator_problems() { return catalogue().problems; }
+
+std::vector<Problem> accelerator_text_problems(const std::string& text, const std::string& name) {
+  std::vector<Problem> problems;
+  read_catalogue_text(text, name, "accelerators", accelerator, problems);
+  return problems;
+}
 
 const Accelerator* find_accelerator(const std::string& name) {
   if (const Accelerator* item = catalogue().find(name)) return item;

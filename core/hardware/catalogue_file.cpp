@@ -7,14 +7,13 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-void guarded(const std::filesystem::path& path, std::vector<Problem>& problems,
-             const std::function<void()>& read) {
+void guarded(const std::string& name, std::vector<Problem>& problems, const std::function<void()>& read) {
   try {
     read();
   } catch (const DataError& error) {
     problems.push_back(error.problem);
   } catch (const json::exception& error) {
-    problems.push_back({ProblemCode::JsonValueUnreadable, path.string(),
+    problems.push_back({ProblemCode::JsonValueUnreadable, name,
                         std::string("a value cannot be read: ") + json_reason(error), "a catalogue in JSON"});
   }
 }
@@ -47,19 +46,25 @@ Sources read_sources(const JsonFile& file, const json& entry, const std::string&
   return out;
 }
 
-void read_catalogue_files(const std::string& file_name, const std::string& list,
-                          const std::function<void(const JsonFile&, const json&)>& entry,
+void read_catalogue_files(const std::string& file_name, const std::string& list, const CatalogueEntry& entry,
                           std::vector<Problem>& problems) {
   for (const auto& path : data_files("resources/catalogue")) {
     if (path.filename() != file_name) continue;
-    guarded(path, problems, [&] {
-      auto text = read_text(path);
-      if (auto* problem = std::get_if<Problem>(&text)) throw DataError{*problem};
-      const JsonFile file(std::get<std::string>(text), path.string());
-      for (const json& item : file.array(file.root(), list))
-        guarded(path, problems, [&] { entry(file, item); });
-    });
+    auto text = read_text(path);
+    if (auto* problem = std::get_if<Problem>(&text))
+      problems.push_back(std::move(*problem));
+    else
+      read_catalogue_text(std::get<std::string>(text), path.string(), list, entry, problems);
   }
+}
+
+void read_catalogue_text(const std::string& text, const std::string& name, const std::string& list,
+                         const CatalogueEntry& entry, std::vector<Problem>& problems) {
+  guarded(name, problems, [&] {
+    const JsonFile file(text, name);
+    for (const json& item : file.array(file.root(), list))
+      guarded(name, problems, [&] { entry(file, item); });
+  });
 }
 
 }  // namespace shardscape

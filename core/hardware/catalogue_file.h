@@ -23,11 +23,14 @@ struct Catalogue {
   }
 };
 
+using CatalogueEntry = std::function<void(const JsonFile&, const nlohmann::ordered_json&)>;
 // Calls `entry` for every element of the list `list` in the files of this name. An element or file that
 // throws DataError becomes a problem.
-void read_catalogue_files(const std::string& file_name, const std::string& list,
-                          const std::function<void(const JsonFile&, const nlohmann::ordered_json&)>& entry,
+void read_catalogue_files(const std::string& file_name, const std::string& list, const CatalogueEntry& entry,
                           std::vector<Problem>& problems);
+// The same for one text; `name` stands for its file in messages.
+void read_catalogue_text(const std::string& text, const std::string& name, const std::string& list,
+                         const CatalogueEntry& entry, std::vector<Problem>& problems);
 
 // Reads "sources": {"*": text, "key": text}, or "source": text, which means {"*": text}. Throws DataError if
 // one of `values` has no source, or if a source names a value that the entry lacks.

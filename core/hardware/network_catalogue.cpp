@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hardware/catalogue_file.h"
+#include "hardware/catalogue_text.h"
 
 namespace shardscape {
 namespace {
@@ -122,6 +123,12 @@ const Catalogue<NetworkEntry>& catalogue() {
 const std::vector<NetworkEntry>& networks() { return catalogue().items; }
 
 const std::vector<Problem>& network_problems() { return catalogue().problems; }
+
+std::vector<Problem> network_text_problems(const std::string& text, const std::string& name) {
+  std::vector<Problem> problems;
+  read_catalogue_text(text, name, "networks", network, problems);
+  return problems;
+}
 
 const NetworkEntry* find_network(const std::string& id) { return catalogue().find(id); }
 

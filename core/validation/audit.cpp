@@ -41,7 +41,7 @@ class Comparison {
   // If the line fails, the remark lists the storages that this program counts.
   void near(std::string what, Wide expected, Wide got, const SegmentNumbers& ours) {
     AuditLine line = near_line(std::move(what), expected, got);
-    if (line.verdict == Verdict::Fail)
+    if (line.verdict == AuditVerdict::Fail)
       for (const auto& [name, bytes] : ours.storages)
         line.remark += (line.remark.empty() ? "computed: " : "; ") + name + " " + grouped(bytes);
     a_.lines.push_back(std::move(line));
@@ -102,7 +102,7 @@ class Comparison {
     if (!stops) return;
     for (AuditLine& line : a_.lines)
       if (line.section == "collectives" && late(line.what.substr(0, line.what.find(' ')))) {
-        line.verdict = Verdict::Note;
+        line.verdict = AuditVerdict::Note;
         line.remark = "not compared: the recording ends before the optimizer step";
       }
   }
@@ -116,7 +116,7 @@ class Comparison {
     const std::string schedule = reported_schedule(*a_.report, stage_);
     a_.lines.push_back({"order",
                         "microbatches",
-                        schedule == r_.schedule ? Verdict::Pass : Verdict::Fail,
+                        schedule == r_.schedule ? AuditVerdict::Pass : AuditVerdict::Fail,
                         {},
                         r_.schedule,
                         schedule,
@@ -171,17 +171,17 @@ class Comparison {
 
 }  // namespace
 
-const char* verdict_name(Verdict verdict) {
-  return verdict == Verdict::Pass ? "pass" : verdict == Verdict::Fail ? "FAIL" : "note";
+const char* verdict_name(AuditVerdict verdict) {
+  return verdict == AuditVerdict::Pass ? "pass" : verdict == AuditVerdict::Fail ? "FAIL" : "note";
 }
 
-size_t Audit::count(Verdict verdict) const {
+size_t Audit::count(AuditVerdict verdict) const {
   return static_cast<size_t>(
       std::count_if(lines.begin(), lines.end(), [&](const AuditLine& l) { return l.verdict == verdict; }));
 }
 
 bool Audit::matches() const {
-  return mapping.complete() && count(Verdict::Pass) > 0 && count(Verdict::Fail) == 0;
+  return mapping.complete() && count(AuditVerdict::Pass) > 0 && count(AuditVerdict::Fail) == 0;
 }
 
 Audit audit_recording(Recording recording) {

@@ -11,8 +11,8 @@
 
 namespace shardscape {
 
-enum class Verdict : uint8_t { Pass, Fail, Note };  // Note: shown, but not judged
-const char* verdict_name(Verdict verdict);          // "pass"
+enum class AuditVerdict : uint8_t { Pass, Fail, Note };  // Note: shown, but not judged
+const char* verdict_name(AuditVerdict verdict);          // "pass"
 
 // One quantity of a line, for example "count" or "elements".
 struct AuditNumber {
@@ -23,7 +23,7 @@ struct AuditNumber {
 struct AuditLine {
   std::string section;  // "parameters", "FLOPs", "collectives", "saved bytes", "order"
   std::string what;     // "forward all_gather tp bfloat16"
-  Verdict verdict = Verdict::Pass;
+  AuditVerdict verdict = AuditVerdict::Pass;
   std::vector<AuditNumber> numbers;
   std::string expected, got;  // of lines that compare texts
   std::string remark;
@@ -39,7 +39,7 @@ struct Audit {
 
   // Every field is mapped, the design is valid, at least one line is compared and no line fails.
   bool matches() const;
-  size_t count(Verdict verdict) const;
+  size_t count(AuditVerdict verdict) const;
 };
 
 Audit audit_recording(Recording recording);

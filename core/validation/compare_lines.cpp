@@ -9,7 +9,7 @@ AuditLine exact_line(std::string section, std::string what, std::vector<AuditNum
                                 [](const AuditNumber& n) { return n.expected == n.got; });
   return {std::move(section),
           std::move(what),
-          same ? Verdict::Pass : Verdict::Fail,
+          same ? AuditVerdict::Pass : AuditVerdict::Fail,
           std::move(numbers),
           "",
           "",
@@ -21,7 +21,7 @@ AuditLine near_line(std::string what, Wide expected, Wide got) {
   const bool same = 100 * off <= expected;
   return {"saved bytes",
           std::move(what),
-          same ? Verdict::Pass : Verdict::Fail,
+          same ? AuditVerdict::Pass : AuditVerdict::Fail,
           {{"bytes", expected, got}},
           "",
           "",
@@ -31,12 +31,12 @@ AuditLine near_line(std::string what, Wide expected, Wide got) {
 AuditLine order_line(std::string what, const std::vector<std::string>& expected,
                      const std::vector<std::string>& got) {
   const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
-  AuditLine line{"order", std::move(what), Verdict::Pass, {}, "", "", ""};
+  AuditLine line{"order", std::move(what), AuditVerdict::Pass, {}, "", "", ""};
   if (e == expected.end() && g == got.end()) {
     line.expected = line.got = std::to_string(expected.size()) + " in the same order";
     return line;
   }
-  line.verdict = Verdict::Fail;
+  line.verdict = AuditVerdict::Fail;
   line.expected = e == expected.end() ? "end" : *e;
   line.got = g == got.end() ? "end" : *g;
   line.remark = "first difference at number " + std::to_string(e - expected.begin() + 1);

@@ -71,10 +71,10 @@ void map_nccl(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
-std::vector<CollectiveErrors> collective_errors(const std::vector<MeasuredCollective>& rows) {
+std::vector<CollectiveErrors> collective_errors(const std::vector<CollectiveMeasurement>& rows) {
   std::map<std::string, Machine> machines;
   std::map<std::pair<CollectiveKind, int>, CollectiveErrors> sums;
-  for (const MeasuredCollective& row : rows) {
+  for (const CollectiveMeasurement& row : rows) {
     const auto [machine, fresh] = machines.try_emplace(row.accelerator);
     if (fresh) machine->second = machine_with(row.accelerator);
     const GroupSpan span{row.ranks, row.ranks};

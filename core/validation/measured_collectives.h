@@ -10,7 +10,7 @@
 namespace shardscape {
 
 // A collective over `ranks` ranks of one scale-up domain. bytes: of the full buffer (collective_time.h).
-struct MeasuredCollective {
+struct CollectiveMeasurement {
   std::string accelerator;  // id in the catalogue
   CollectiveKind kind = CollectiveKind::AllReduce;
   int64_t ranks = 2;
@@ -28,6 +28,6 @@ struct CollectiveErrors {
 };
 
 // By kind, then by size. Empty without rows.
-std::vector<CollectiveErrors> collective_errors(const std::vector<MeasuredCollective>& rows);
+std::vector<CollectiveErrors> collective_errors(const std::vector<CollectiveMeasurement>& rows);
 
 }  // namespace shardscape

@@ -41,7 +41,7 @@ struct MeasuredSet {
   std::string name, source;
   std::string folder;  // of the file
   std::vector<MeasuredRow> rows;
-  std::vector<MeasuredCollective> collectives{};
+  std::vector<CollectiveMeasurement> collectives{};
 };
 
 // A Problem if the file is unreadable or the format of its rows is unknown.

@@ -19,12 +19,12 @@ AuditLine line_of(const ComparedCollective& row) {
   std::vector<AuditNumber> numbers{{"count", whole(row.measured_calls), whole(row.predicted_calls)}};
   if (row.sized) numbers.push_back({"bytes", whole(row.measured_bytes), whole(row.predicted_bytes)});
   AuditLine line = exact_line("collectives", what, std::move(numbers));
-  if (!row.same_volume()) line.verdict = Verdict::Fail;  // also if only the rounded numbers are equal
+  if (!row.same_volume()) line.verdict = AuditVerdict::Fail;  // also if only the rounded numbers are equal
   if (row.measured_calls == 0) line.remark = "not recorded";
   if (row.predicted_calls == 0) line.remark = "not computed";
   const bool message = row.key.kind == CollectiveKind::SendRecv;
-  if (line.verdict == Verdict::Fail && (message || (row.key.small && row.predicted_calls == 0)))
-    line.verdict = Verdict::Note;
+  if (line.verdict == AuditVerdict::Fail && (message || (row.key.small && row.predicted_calls == 0)))
+    line.verdict = AuditVerdict::Note;
   if (message && line.remark.empty()) line.remark = "one kernel may hold several sends and receives";
   return line;
 }

@@ -15,6 +15,7 @@ class DependencyTest : public QObject {
   void core_folders_go_one_way();
   void ui_folders_go_one_way();
   void core_ui_app_go_one_way();
+  void types_of_the_core_have_one_definition();
   void files_and_lines_are_short();
   void folders_have_a_readme();
   void test_folders_mirror_the_sources();
@@ -193,6 +194,27 @@ void DependencyTest::core_ui_app_go_one_way() {
   for (const Include& i : includes("ui")) {
     if (starts_with(i.what, {"app/", "../app/"})) found << i.text();
   }
+  none(found);
+}
+
+// Two types of one name in one namespace share the code of their templates: memory is then written wrongly.
+void DependencyTest::types_of_the_core_have_one_definition() {
+  static const QRegularExpression type("^(struct|class|enum class) (\\w+)( final)?( : [^;]*)? \\{");
+  static const QRegularExpression space("^namespace ([\\w:]+) \\{");
+  QHash<QString, QString> places;
+  QStringList found;
+  for (const QString& file : sources("core").filter(QRegularExpression("\\.h$"))) {
+    QString scope;
+    for (const QString& line : lines(file)) {
+      if (const auto match = space.match(line); match.hasMatch()) scope = match.captured(1);
+      const auto match = type.match(line);
+      if (!match.hasMatch()) continue;
+      QString& place = places[scope + "::" + match.captured(2)];
+      if (!place.isEmpty()) found << match.captured(2) + " is defined in " + place + " and " + file;
+      place = file;
+    }
+  }
+  QVERIFY(places.size() > 500);
   none(found);
 }
 

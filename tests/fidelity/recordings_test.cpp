@@ -44,7 +44,7 @@ QString failures(const Audit& audit) {
     out << QString::fromStdString("not mapped: " + u.field + " = " + u.value + ": " + u.reason);
   for (const Problem& p : audit.problems) out << QString::fromStdString("invalid: " + to_string(p));
   for (const AuditLine& line : audit.lines) {
-    if (line.verdict != Verdict::Fail) continue;
+    if (line.verdict != AuditVerdict::Fail) continue;
     QString text = QString::fromStdString(line.section + ", " + line.what + ":");
     for (const AuditNumber& n : line.numbers)
       text += QString::fromStdString(" " + n.name + " recorded " + to_string(n.expected) + ", here " +
@@ -139,9 +139,9 @@ void RecordingsTest::a_changed_number_is_found() {
   const Audit audit = audit_recording(changed);
   const AuditLine* line = line_of(audit, section.constData(), what.constData());
   QVERIFY(line);
-  QCOMPARE(static_cast<int>(line->verdict), static_cast<int>(Verdict::Fail));
+  QCOMPARE(static_cast<int>(line->verdict), static_cast<int>(AuditVerdict::Fail));
   QVERIFY(!audit.matches());
-  QCOMPARE(audit.count(Verdict::Fail),
+  QCOMPARE(audit.count(AuditVerdict::Fail),
            row == "missing collective" ? size_t(2) : size_t(1));  // its place in the order as well
 }
 
@@ -151,7 +151,7 @@ void RecordingsTest::an_unknown_field_is_told() {
   const Audit audit = audit_recording(changed);
   QCOMPARE(audit.mapping.unmapped.size(), size_t(1));
   QCOMPARE(audit.mapping.unmapped[0].field, std::string("config.quantum_entanglement"));
-  QCOMPARE(audit.count(Verdict::Fail), size_t(0));
+  QCOMPARE(audit.count(AuditVerdict::Fail), size_t(0));
   QVERIFY(!audit.matches());
 }
 

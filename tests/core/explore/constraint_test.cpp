@@ -186,6 +186,12 @@ void ConstraintTest::bad_constraints_data() {
                                     << "no order";
   QTest::newRow("out of range") << "sequence_parallel==maybe"
                                 << "maybe";
+  QTest::newRow("deep") << QString(51, '(') + "tp" + QString(51, ')') + "<=8"
+                        << "deeper than 50 levels";
+  QTest::newRow("deep not") << QString("not ").repeated(51) + "tp<=8"
+                            << "deeper than 50 levels";
+  QTest::newRow("long") << QString("tp+").repeated(700) + "tp<=8"
+                        << "2105 characters";
 }
 
 void ConstraintTest::bad_constraints() {

@@ -89,7 +89,7 @@ class LayoutTest : public QObject {
     const std::vector<LayoutNode> nodes{{80, 30}, {200, 30}, {40, 60}, {120, 30}};
     const auto result = layered_layout(nodes, edges);
     for (size_t i = 0; i < nodes.size(); ++i) QCOMPARE(result.positions[i].x + nodes[i].width / 2, 100.0);
-    QCOMPARE(result.height, 30.0 + 30 + 60 + 30 + 3 * LayoutOptions{}.layer_gap);
+    QCOMPARE(result.height, 30.0 + 30 + 60 + 30 + 3 * LayerGaps{}.layer_gap);
     for (const auto& route : result.routes) QCOMPARE(route.size(), size_t{2});
   }
 
@@ -160,7 +160,7 @@ class LayoutTest : public QObject {
     const auto nodes = boxes(8);
     const auto result = layered_layout(nodes, edges);
     QCOMPARE(overlap(nodes, result), std::make_pair(-1, -1));
-    QVERIFY(result.positions[2].x >= result.positions[0].x + 80 + LayoutOptions{}.node_gap);
+    QVERIFY(result.positions[2].x >= result.positions[0].x + 80 + LayerGaps{}.node_gap);
     QCOMPARE(result.positions[0].y, 0.0);
     QCOMPARE(result.positions[7].y, 0.0);
   }
@@ -183,7 +183,7 @@ class LayoutTest : public QObject {
     const auto edges = random_dag(nodes, 12, extra, random);
     std::vector<LayoutNode> sizes;
     for (int i = 0; i < nodes; ++i) sizes.push_back({20.0 + random() % 300, 16.0 + random() % 120});
-    const LayoutOptions options;
+    const LayerGaps options;
     const auto result = layered_layout(sizes, edges, options);
     QVERIFY(!result.stopped);
     QCOMPARE(overlap(sizes, result), std::make_pair(-1, -1));

@@ -99,7 +99,7 @@ class ProfileComparisonTest : public QObject {
     QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems[0]).c_str());
     const ProfiledStep step = step_of(trace_of(report->stages[0]));
     const Audit audit = audit_profile("t.json", step, 0, report);
-    for (const AuditLine& line : audit.lines) QVERIFY2(line.verdict == Verdict::Pass, line.what.c_str());
+    for (const AuditLine& line : audit.lines) QVERIFY2(line.verdict == AuditVerdict::Pass, line.what.c_str());
     QVERIFY(audit.matches());
     const Audit more = audit_profile("t.json", step_of(trace_of(report->stages[0], 1)), 0, report);
     QVERIFY(!more.matches());

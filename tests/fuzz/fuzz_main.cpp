@@ -1,0 +1,15 @@
+// The entry point of libFuzzer for one reader: FUZZ_READER.
+#include <tbb/global_control.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fuzz/reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // One thread: the coverage of an input is the same at every run.
+  static const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  if (!shardscape::fuzz::is_deep(input)) shardscape::fuzz::FUZZ_READER(input);
+  return 0;
+}
