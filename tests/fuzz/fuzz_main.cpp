@@ -4,7 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "design/knobs/knobs.h"
 #include "fuzz/reader.h"
+#include "model/library.h"
+
+// What the program reads once is no part of the time of an input.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  shardscape::ModelLibrary::instance();
+  shardscape::knobs();
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // One thread: the coverage of an input is the same at every run.
