@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "astra_sim/config_files.h"
+#include "base/partial.h"
 #include "base/units.h"
 #include "bundle/astra_command.h"
 #include "bundle/bundle_files.h"
@@ -11,7 +12,6 @@
 #include "bundle/compact_bundle.h"
 #include "bundle/export_settings.h"
 #include "bundle/manifest.h"
-#include "base/partial.h"
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra/trace_json.h"

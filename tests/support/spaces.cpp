@@ -32,6 +32,12 @@ SpaceSpec small_space(const std::string& gpus) {
   return spec;
 }
 
+std::shared_ptr<const Space> constrained_space() {
+  SpaceSpec spec = small_space("8");
+  spec.constraints = {"tp<=2 or pp>1"};
+  return made(spec);
+}
+
 SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options) {
   auto result = search(space, options);
   if (const auto* problem = std::get_if<Problem>(&result)) throw std::invalid_argument(to_string(*problem));

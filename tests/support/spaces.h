@@ -13,6 +13,8 @@ Design small_gpt();
 // A space over small_gpt(): all layouts of the ranks, some hundred designs. Throws if the spec is invalid.
 SpaceSpec small_space(const std::string& gpus = "8");
 std::shared_ptr<const Space> made(const SpaceSpec& spec);
+// small_space() with a constraint on its layouts.
+std::shared_ptr<const Space> constrained_space();
 // found: the result of a search. reread: the result after writing and reading. Both throw on a Problem.
 SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options = {});
 SearchResult reread(const SearchResult& result);

@@ -8,11 +8,11 @@
 #include <map>
 #include <set>
 
+#include "base/partial.h"
 #include "bundle/archive.h"
 #include "bundle/bundle.h"
 #include "bundle/bundle_files.h"
 #include "bundle/export_settings.h"
-#include "base/partial.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
