@@ -142,8 +142,9 @@ Problem ArchiveSink::failed() const {
   const int error = archive_errno(archive_);
   if (error == ENOSPC || error == EDQUOT)
     return disk_full(target_.parent_path(), bytes_needed_, free_bytes(target_.parent_path()).value_or(0));
-  return not_writable(
-      target_, error == EPIPE ? "the program that reads it has ended" : archive_error_string(archive_));
+  if (error == EPIPE) return not_writable(target_, "the program that reads it has ended");
+  // The library's own text of a failed write is "Write error".
+  return not_writable(target_, error > 0 ? std::strerror(error) : archive_error_string(archive_));
 }
 
 std::optional<Problem> ArchiveSink::write(const std::string& name, std::string_view bytes) {

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <QStorageInfo>
 #include <QThread>
 #include <csignal>
 
@@ -238,18 +239,25 @@ void SurroundingsTest::longest_names() {
 void SurroundingsTest::two_interrupts() {
   for (int i = 0; i < 3; ++i) {
     const QTemporaryDir folder;
+    if (QStorageInfo(folder.path()).bytesAvailable() < qint64{3} << 30) QSKIP("less than 3 GiB free");
     QProcess process;
     prepare(process, folder.path(), {});
     process.start(
         SHARDSCAPE_CLI,
-        QString("export --model llama3.1-405b --tp 8 --pp 16 --dp 8 --batch 256 -o job").split(' '));
-    const auto writes = [&] { return contents_of(folder.path()).size() > 5; };
+        QString("export --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 256 -o job").split(' '));
+    const QDir::Filters all = QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot;
+    const auto writes = [&] {
+      const QStringList made = QDir(folder.path()).entryList(all);
+      return !made.isEmpty() && QDir(folder.filePath(made.front())).entryList(all).size() > 5;
+    };
     QTRY_VERIFY_WITH_TIMEOUT(writes(), 60'000);
     for (int signal = 0; signal < 2; ++signal) {
       ::kill(static_cast<pid_t>(process.processId()), SIGINT);
       QThread::msleep(5);
     }
-    QCOMPARE(finish(process).exit_code, 130);
+    // The second signal may come after the files are removed; it then ends the program, as a shell shows it.
+    const FaultRun run = finish(process);
+    QVERIFY2(run.exit_code == 130 || run.signal == SIGINT, qPrintable(run.err));
     QVERIFY(contents_of(folder.path()).isEmpty());
   }
 }
