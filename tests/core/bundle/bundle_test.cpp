@@ -16,6 +16,7 @@
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra/image.h"
+#include "plan/rank_mesh.h"
 #include "support/trace_designs.h"
 #include "timing/simulation.h"
 
@@ -355,4 +356,3 @@ class BundleTest : public QObject {
 
 QTEST_GUILESS_MAIN(BundleTest)
 #include "bundle_test.moc"
-#include "plan/rank_mesh.h"

@@ -10,6 +10,7 @@
 #include "bundle/sink.h"
 #include "bundle/trace_export.h"
 #include "chakra.pb.h"
+#include "plan/rank_mesh.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
@@ -148,4 +149,3 @@ void ChakraSchemaTest::compare(const pb::Node& read, const RankProgram& program,
 
 QTEST_APPLESS_MAIN(ChakraSchemaTest)
 #include "chakra_schema_test.moc"
-#include "plan/rank_mesh.h"
