@@ -6,6 +6,7 @@
 #include "memory/estimate.h"
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
+#include "plan/rank_mesh.h"
 #include "report/campaign_report.h"
 #include "serving/inference.h"
 #include "ui/inspector/design_summary.h"
@@ -440,5 +441,4 @@ class SessionTest : public QObject {
 };
 
 QTEST_MAIN(SessionTest)
-#include "plan/rank_mesh.h"
 #include "session_test.moc"
