@@ -225,13 +225,14 @@ class ValidationTest : public QObject {
     };
     for (const auto& [path, code] :
          {std::pair(folder.filePath("missing.json").toStdString(), ProblemCode::FileUnreadable),
-          std::pair(written("a.json", "no json"), ProblemCode::JsonNotAnObject),
+          std::pair(written("a.json", "no json"), ProblemCode::JsonSyntax),
           std::pair(written("b.json", "[1]"), ProblemCode::JsonNotAnObject),
           std::pair(written("c.json", R"({"rows": [{"something": 1}]})"), ProblemCode::WrongKindOfFile),
           std::pair(written("d.json", R"({"rows": []})"), ProblemCode::WrongKindOfFile)}) {
       const auto result = read_measured_set(path);
       const auto* problem = std::get_if<Problem>(&result);
-      QVERIFY(problem && problem->code == code && problem->where == path && !problem->accepted.empty());
+      QVERIFY(problem && problem->code == code && problem->where.starts_with(path) &&
+              !problem->accepted.empty());
     }
   }
 
