@@ -87,9 +87,11 @@ void AuditTest::json() {
 
 void AuditTest::files_that_cannot_be_read() {
   QTemporaryDir folder;
-  for (const QString& file : {folder.path(), folder.filePath("nothing.json"), changed(folder, "{", "[")}) {
+  // A folder may have profiles, which do not say their design.
+  for (const auto& [file, code] :
+       {std::pair(folder.path(), 1), {folder.filePath("nothing.json"), 3}, {changed(folder, "{", "["), 1}}) {
     const CliRun run = run_cli({"audit", file});
-    QCOMPARE(run.exit_code, file.endsWith("changed.json") ? 1 : 3);
+    QCOMPARE(run.exit_code, code);
     QVERIFY(!run.err.isEmpty());
   }
 }
