@@ -100,10 +100,12 @@ inline Contents contents_of(const QString& folder) {
     it.next();
     const QString name = QDir(folder).relativeFilePath(it.filePath());
     QFile file(it.filePath());
-    if (it.fileInfo().isDir())
+    if (it.fileInfo().isDir()) {
       out[name + '/'] = {};
-    else if (file.open(QIODevice::ReadOnly))
-      out[name] = file.readAll();
+    } else {
+      const bool bytes = it.fileInfo().isFile() && !it.fileInfo().isSymLink();  // no device, pipe or link
+      out[name] = bytes && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
   }
   return out;
 }

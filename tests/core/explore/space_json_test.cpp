@@ -56,7 +56,7 @@ void SpaceJsonTest::bad_json_data() {
                "\"gpt2\"}},\n") +
            rest + "\n}";
   };
-  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2:6" << ProblemCode::JsonSyntax;
+  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2:5" << ProblemCode::JsonSyntax;
   QTest::newRow("no space") << QByteArray("{\n\"a\": 1}") << "space.json:2:1" << ProblemCode::JsonUnknownKey;
   QTest::newRow("no format") << QByteArray("{}") << "space.json:1" << ProblemCode::WrongKindOfFile;
   QTest::newRow("newer") << QByteArray("{\n\n\"shardscape_space\": 9}") << "space.json:3"

@@ -1,8 +1,7 @@
 // Start commands of serving engines, and the rows of gpustack's performance lab that have them.
-#include <QTemporaryDir>
 #include <QtTest>
-#include <fstream>
 
+#include "support/measured_rows.h"
 #include "validation/effect_signs.h"
 #include "validation/server_command.h"
 #include "validation/validation.h"
@@ -11,14 +10,7 @@ using namespace shardscape;
 
 namespace {
 
-MeasuredSet read_rows(const std::string& rows) {
-  QTemporaryDir folder;
-  const std::string path = folder.filePath("set.json").toStdString();
-  std::ofstream(path) << "{\"rows\": [" << rows << "]}";
-  auto result = read_measured_set(path);
-  if (auto* problem = std::get_if<Problem>(&result)) qFatal("%s", to_string(*problem).c_str());
-  return std::get<MeasuredSet>(std::move(result));
-}
+MeasuredSet read_rows(const std::string& rows) { return test::measured_set("{\"rows\": [" + rows + "]}"); }
 
 std::string row(const char* engine, const char* version, const std::string& command,
                 const std::string& more = "") {

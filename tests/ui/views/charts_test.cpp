@@ -1,5 +1,4 @@
-// The Memory, Compute and Communication views: selecting by mouse and keys, the inspector, stale results,
-// themes.
+// The Memory, Compute and Communication views: selecting by mouse and keys, inspector, stale results, themes.
 #include <QApplication>
 #include <QFrame>
 #include <QHeaderView>
