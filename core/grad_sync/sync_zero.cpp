@@ -149,12 +149,11 @@ std::optional<Problem> gather_updated(const SyncScope& scope) {
     a.elements = size * scope.group.size;
     a.occurrence = SyncOccurrence::Last;
     a.when = SyncWhen::AfterOptimizer;
-    a.parts.reserve(static_cast<size_t>(scope.group.size) + ends.size());
-    size_t first = 0;  // first parameter of the owner's part; owners and parameters are in the same order
+    a.parts.reserve(static_cast<size_t>(scope.group.size));  // more where a part has several parameters
     for (int64_t owner = 0; owner < scope.group.size; ++owner) {
       const int64_t from = owner * own + begin;
-      while (first < ends.size() && ends[first] <= from) ++first;
-      for (size_t k = first; k < ends.size(); ++k) {
+      const auto first = std::upper_bound(ends.begin(), ends.end(), from);
+      for (auto k = static_cast<size_t>(first - ends.begin()); k < ends.size(); ++k) {
         const int64_t start = k == 0 ? 0 : ends[k - 1], lo = std::max(start, from),
                       hi = std::min(ends[k], from + size);
         if (lo >= hi) break;

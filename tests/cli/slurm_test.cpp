@@ -90,7 +90,7 @@ void SlurmTest::killed_search_continues_from_its_checkpoint() {
                 all = folder.filePath("all.json");
   const QStringList
       search = QStringList{"explore", "--threads", "1"} + kSmall +
-               QStringList{"--pp",        "all", "--vocab-multiple", "1..400", "--nic-bandwidth", "100..140",
+               QStringList{"--pp",        "all", "--vocab-multiple", "1..2000", "--nic-bandwidth", "100..140",
                            "--recompute", "all"};
   QProcess process;
   process.start(SHARDSCAPE_CLI, search + QStringList{"--checkpoint", "1", "-o", part});
