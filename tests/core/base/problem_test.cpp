@@ -20,7 +20,7 @@ namespace {
 const std::set<std::string_view> kUntested{// Failures of the program.
                                            "search-failed", "export-failed", "design-not-computed",
                                            "size-overflow",  // Data files that only a user can add.
-                                           "profile-without-experts", "source-missing",
+                                           "profile-without-experts", "source-missing", "op-axes",
                                            // Printed by the command line, whose tests read the messages.
                                            "network-approximated", "unknown-command", "operand-missing",
                                            "ops-left-out", "tokens-missing", "campaign-of-inference",
