@@ -21,6 +21,7 @@ std::string last_part(const std::string& name) { return name.substr(name.rfind('
 
 int list_pages(const std::vector<DocumentationPage>& pages) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(pages.size());
   for (const DocumentationPage& page : pages) rows.push_back({last_part(page.name), page.title});
   std::cout << text_table(rows, {Align::Left, Align::Left});
   return kDone;

@@ -42,8 +42,7 @@ std::vector<Flag> slurm_flags() {
   std::vector<Flag> flags{
       {"--slurm", 0, FlagKind::Value, "DIR",
        "Do not search: write the scripts of a job array and of its merge to the new folder DIR, and print "
-       "the "
-       "sbatch lines. All nodes must see DIR and the program. The merged result is -o FILE, default: "
+       "the sbatch lines. All nodes must see DIR and the program. The merged result is -o FILE, default: "
        "result.json in DIR.",
        ""},
       kShards.flag(),

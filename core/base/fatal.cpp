@@ -16,8 +16,7 @@ namespace {
 constexpr int kFatalExit = 3;
 constexpr std::string_view kNoMemory =
     "the program got no more memory from the system. Close other programs, raise the limit (ulimit -v), or "
-    "ask "
-    "for less: fewer layers, microbatches, ranks or designs";
+    "ask for less: fewer layers, microbatches, ranks or designs";
 
 // Says why, without taking memory, and ends the program. Files under temporary names stay; the next write to
 // the same target removes them.

@@ -33,8 +33,9 @@ nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
   return runs;
 }
 
-nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
-  auto notes = nlohmann::ordered_json::array({
+// Of every bundle.
+nlohmann::ordered_json general_notes(const ExportOptions& options) {
+  return nlohmann::ordered_json::array({
       "Compute nodes have the counted FLOPs of one rank as num_ops (at least 1), and the bytes that their "
       "kernel reads and writes as tensor_size (at least 1; 16 KiB in the first compute node of a rank). "
       "Where one kernel computes several nodes, one of "
@@ -62,6 +63,10 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo "
       "2^61 - 1; the digest of a class folds the digests and sizes of its files in rank order.",
   });
+}
+
+nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
+  nlohmann::ordered_json notes = general_notes(options);
   const Structure& s = report.graph().structure;
   if (!s.trains())
     notes.push_back(

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "base/atomic_write.h"
+#include "base/shown_text.h"
 #include "design/knobs/command_flags.h"
 
 namespace shardscape {
@@ -22,10 +23,6 @@ constexpr Format kTime{"--slurm-time", R"(\d+(:\d+){0,2}|\d+-\d+(:\d+){0,2})",
 constexpr Format kMemory{"--slurm-memory", R"(\d+[KMGTkmgt]?)", "a size such as 4G"};
 constexpr Format kOption{"--slurm-option", R"(--[\w=.,:/@%+\[\]*&|!-]+)",
                          "one long option without spaces and quotes, such as --account=physics"};
-
-std::string shortened(const std::string& text) {
-  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
-}
 
 std::optional<Problem> mismatch(const Format& format, const std::string& text) {
   // std::regex recurses once per character.

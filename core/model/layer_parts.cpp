@@ -141,6 +141,7 @@ std::vector<PartChoice> part_choices(BlockUse use, const ModelLibrary& library) 
         !hidden.count(block.id))
       calls.insert(block.id);
   std::vector<PartChoice> out;
+  out.reserve(calls.size());
   for (const std::string& call : calls) out.push_back(choice(call, library));
   std::stable_sort(out.begin(), out.end(),
                    [](const PartChoice& a, const PartChoice& b) { return a.label < b.label; });

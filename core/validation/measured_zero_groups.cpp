@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "validation/measured_mapping.h"
-
 #include "base/real_text.h"
+#include "validation/measured_mapping.h"
 
 namespace shardscape {
 namespace {

@@ -93,7 +93,7 @@ void BundleShape::addRows(QFormLayout* form) {
   form->addRow(tr("&Steps"), steps_);
   form->addRow(tr("Only"), part_);
   form->addRow(QString(), compact_);
-  form->addRow(tr("Also for"), networks_);
+  form->addRow(tr("Network files"), networks_);
 }
 
 std::optional<Problem> BundleShape::apply(const Report& report, ExportOptions& options) const {

@@ -364,18 +364,24 @@ void count_bytes(const Segment& s, Op& op) {
   }
 }
 
+void count(const SegmentBuilder& builder, const Segment& s, Op& op) {
+  count_flops(s, op, builder.profile(), builder.structure().mode == Mode::Decode);
+  // A recomputed op does no useful work.
+  op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
+  count_bytes(s, op);
+}
+
 }  // namespace
 
 void count_flops_and_bytes(SegmentBuilder& builder) {
   Segment& s = builder.segment();
-  for (Op& op : s.ops) try {
-      count_flops(s, op, builder.profile(), builder.structure().mode == Mode::Decode);
-      // A recomputed op does no useful work
-      op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
-      count_bytes(s, op);
+  for (Op& op : s.ops) {
+    try {
+      count(builder, s, op);
     } catch (const std::domain_error& error) {
       throw OpSizeError{op.forward >= 0 ? s.op(op.forward).name : op.name, error.what()};
     }
+  }
 }
 
 }  // namespace shardscape
