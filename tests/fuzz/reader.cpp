@@ -16,14 +16,4 @@ std::string reason(const std::vector<Problem>& problems) {
   return problems.empty() ? std::string() : to_string(problems.front());
 }
 
-bool is_deep(std::string_view input) {
-  constexpr int kDeepest = 90;
-  int depth = 0, deepest = 0;
-  for (const char c : input) {
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if (c == ']' || c == '}') --depth;
-  }
-  return deepest > kDeepest;
-}
-
 }  // namespace shardscape::fuzz

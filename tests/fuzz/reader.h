@@ -35,7 +35,4 @@ std::string reason(const Result<T>& result) {
   return problem ? to_string(*problem) : std::string();
 }
 
-// Whether brackets and braces, also those in texts, nest deeper than the limit of all readers of JSON.
-bool is_deep(std::string_view input);
-
 }  // namespace shardscape::fuzz
