@@ -29,7 +29,7 @@ std::string signed_text(double value, int decimals) {
 std::optional<LeadingReal> leading_real(std::string_view text) {
   LeadingReal out;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), out.value);
-  if (end.ec != std::errc()) return std::nullopt;
+  if (end.ec != std::errc() || !std::isfinite(out.value)) return std::nullopt;  // "inf" and "nan" are words
   out.length = static_cast<size_t>(end.ptr - text.data());
   return out;
 }

@@ -13,8 +13,8 @@ std::string scientific_text(double value, int decimals);  // 6.13e+01
 std::string real_text(double value, int digits);          // the shorter of both, as printf's %g: 61.3, 1e-07
 std::string signed_text(double value, int decimals);      // +61.30, -0.50
 
-// The number that the text starts with, and its characters. Nothing without a number, or if its size is out
-// of the range of a double.
+// The finite number that the text starts with, and its characters. Nothing without a number, or if its size
+// is out of the range of a double.
 struct LeadingReal {
   double value = 0;
   size_t length = 0;

@@ -1,6 +1,5 @@
 #include "fuzz/reader.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

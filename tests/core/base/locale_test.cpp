@@ -86,7 +86,8 @@ class LocaleTest : public QObject {
     const QStringList expected = answers();
     QVERIFY(expected.contains("61.3") && expected.contains("holds") && expected.contains("does not hold"));
     QTemporaryDir folder;
-    QVERIFY2(set_comma_locale(folder.path()), "no locale has a decimal comma, and localedef makes none");
+    if (!set_comma_locale(folder.path()))
+      QSKIP("no locale has a decimal comma, and localedef makes none without the package locales");
     char text[8];
     std::snprintf(text, sizeof text, "%.1f", 1.5);
     QCOMPARE(QByteArray(text), QByteArray("1,5"));
@@ -107,6 +108,8 @@ class LocaleTest : public QObject {
     QTest::newRow("no number") << QByteArray("x") << 0.0 << -1;
     QTest::newRow("nothing") << QByteArray("") << 0.0 << -1;
     QTest::newRow("too large") << QByteArray("1e999") << 0.0 << -1;
+    QTest::newRow("infinity") << QByteArray("inf") << 0.0 << -1;
+    QTest::newRow("no finite number") << QByteArray("nan") << 0.0 << -1;
   }
   void reals() {
     QFETCH(QByteArray, text);
