@@ -116,7 +116,14 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
 // under the temporary name now must stay.
 std::optional<Problem> replace_bundle(const fs::path& fresh, const fs::path& target, bool& keep) {
   if (auto bad = exchange(fresh, target)) return bad;
-  if (auto bad = check_target(fresh, true)) {
+  std::optional<Problem> bad;
+  try {
+    bad = check_target(fresh, true);
+  } catch (...) {  // no memory to read its manifest: the old bundle goes back
+    keep = exchange(fresh, target).has_value();
+    throw;
+  }
+  if (bad) {
     keep = exchange(fresh, target).has_value();
     if (keep) bad->what += "; it is now in " + fresh.string();
     bad->where = target.string();

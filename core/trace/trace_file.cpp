@@ -91,7 +91,8 @@ std::string node_name(std::string_view bytes, bool binary) {
   return {};
 }
 
-Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, const NodeVisit& visit) {
+Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, const NodeVisit& visit,
+                                const std::stop_token& stop) {
   if (content.empty()) return unusable(file, "the file is empty");
   TraceReader reader(content);
   TraceHeader header{reader.form(), {}, reader.is_simulated(), !reader.json_version()};
@@ -104,6 +105,7 @@ Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, 
     if (step == TraceReader::Step::Bad) return unusable(file, reader.problem());
     if (step == TraceReader::Step::End) break;
     any = true;
+    if (stop.stop_requested()) break;
     visit(node, reader.node_bytes());
   }
   header.form = reader.form();  // of JSON: known after the first node

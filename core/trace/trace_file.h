@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 
 #include "base/problem.h"
@@ -30,9 +31,10 @@ struct TraceHeader {
 // The name of a node, from its message or JSON object.
 std::string node_name(std::string_view bytes, bool binary);
 // Visits every node in file order. `bytes`: the node's message or JSON object. Returns a Problem
-// (TraceFormat) with the file and the byte or line where it is damaged, or where it has no node.
+// (TraceFormat) with the file and the byte or line where it is damaged, or where it has no node. A stopped
+// visit has seen a part of the nodes.
 using NodeVisit = std::function<void(const RawNode& node, std::string_view bytes)>;
 Result<TraceHeader> visit_nodes(const std::filesystem::path& file, std::string_view content,
-                                const NodeVisit& visit);
+                                const NodeVisit& visit, const std::stop_token& stop = {});
 
 }  // namespace shardscape

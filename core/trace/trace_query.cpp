@@ -78,22 +78,26 @@ FoundNode describe_node(const RawNode& node) {
 }
 
 Result<FoundNodes> find_nodes(const fs::path& file, std::string_view content, const std::string& text,
-                              size_t most) {
+                              size_t most, const std::stop_token& stop) {
   std::string wanted = text;
   std::transform(wanted.begin(), wanted.end(), wanted.begin(), lower);
   FoundNodes found;
-  auto header = visit_nodes(file, content, [&](const RawNode& node, std::string_view) {
-    if (!contains(node.name, wanted)) return;
-    if (++found.count <= static_cast<int64_t>(most)) found.nodes.push_back(describe_node(node));
-  });
+  auto header = visit_nodes(
+      file, content,
+      [&](const RawNode& node, std::string_view) {
+        if (!contains(node.name, wanted)) return;
+        if (++found.count <= static_cast<int64_t>(most)) found.nodes.push_back(describe_node(node));
+      },
+      stop);
   if (auto* problem = std::get_if<Problem>(&header)) return std::move(*problem);
   return found;
 }
 
 Result<Neighbourhood> around_node(const fs::path& file, std::string_view content, uint64_t id, int depth,
-                                  size_t most) {
+                                  size_t most, const std::stop_token& stop) {
   TraceGraph graph;
-  auto header = visit_nodes(file, content, [&](const RawNode& node, std::string_view) { graph.add(node); });
+  auto header = visit_nodes(
+      file, content, [&](const RawNode& node, std::string_view) { graph.add(node); }, stop);
   if (auto* problem = std::get_if<Problem>(&header)) return std::move(*problem);
   graph.finish();
   const auto centre = graph.find(id);
@@ -104,22 +108,25 @@ Result<Neighbourhood> around_node(const fs::path& file, std::string_view content
   Neighbourhood out;
   const auto distance = distances(graph, *centre, depth, most, out.left_out);
   uint32_t position = 0;
-  visit_nodes(file, content, [&](const RawNode& node, std::string_view bytes) {
-    const auto it = distance.find(position++);
-    if (it == distance.end()) return;
-    NeighbourNode neighbour{describe_node(node), it->second, node.ctrl_deps};
-    neighbour.depends_on.insert(neighbour.depends_on.end(), node.data_deps.begin(), node.data_deps.end());
-    if (it->first != *centre) {
-      out.others.push_back(std::move(neighbour));
-      return;
-    }
-    for (const uint64_t dep : neighbour.depends_on)
-      if (!graph.find(dep)) out.missing.push_back(dep);
-    out.centre = std::move(neighbour);
-    // Older binary schemas give their numbers other meanings.
-    const TraceHeader& form = std::get<TraceHeader>(header);
-    if (form.simulated || !form.binary) out.attributes = node_attributes(bytes, form.binary);
-  });
+  visit_nodes(
+      file, content,
+      [&](const RawNode& node, std::string_view bytes) {
+        const auto it = distance.find(position++);
+        if (it == distance.end()) return;
+        NeighbourNode neighbour{describe_node(node), it->second, node.ctrl_deps};
+        neighbour.depends_on.insert(neighbour.depends_on.end(), node.data_deps.begin(), node.data_deps.end());
+        if (it->first != *centre) {
+          out.others.push_back(std::move(neighbour));
+          return;
+        }
+        for (const uint64_t dep : neighbour.depends_on)
+          if (!graph.find(dep)) out.missing.push_back(dep);
+        out.centre = std::move(neighbour);
+        // Older binary schemas give their numbers other meanings.
+        const TraceHeader& form = std::get<TraceHeader>(header);
+        if (form.simulated || !form.binary) out.attributes = node_attributes(bytes, form.binary);
+      },
+      stop);
   std::stable_sort(out.others.begin(), out.others.end(),
                    [](const NeighbourNode& a, const NeighbourNode& b) { return a.distance < b.distance; });
   return out;

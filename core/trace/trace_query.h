@@ -1,8 +1,10 @@
-// Looks into a trace: nodes with a text in their name, and the nodes around a node.
+// Looks into a trace: nodes with a text in their name, and the nodes around a node. The answer to a query
+// that is stopped is incomplete.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,7 @@ struct FoundNodes {
 };
 // Nodes whose name contains the text; upper and lower case are equal.
 Result<FoundNodes> find_nodes(const std::filesystem::path& file, std::string_view content,
-                              const std::string& text, size_t most);
+                              const std::string& text, size_t most, const std::stop_token& stop = {});
 
 struct NeighbourNode {
   FoundNode node;
@@ -41,7 +43,7 @@ struct Neighbourhood {
 // The nodes that the node depends on and the nodes that depend on it, over at most `depth` dependencies, and
 // at most `most` nodes. A Problem if no node has the id.
 Result<Neighbourhood> around_node(const std::filesystem::path& file, std::string_view content, uint64_t id,
-                                  int depth, size_t most);
+                                  int depth, size_t most, const std::stop_token& stop = {});
 
 FoundNode describe_node(const RawNode& node);
 // All fields and attributes of a node, from its message or JSON object.

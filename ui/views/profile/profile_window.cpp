@@ -24,7 +24,6 @@ namespace shardscape::ui {
 namespace {
 
 constexpr QSize kFirstSize(1020, 680);
-constexpr int kMargin = 12, kSpacing = 8, kHeadingSize = 15;
 
 QLabel* line(const QString& name, QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -37,83 +36,50 @@ QLabel* line(const QString& name, QWidget* parent) {
 }  // namespace
 
 ProfileWindow::ProfileWindow(Session* session, QWidget* parent)
-    : QWidget(parent, Qt::Window), session_(session) {
-  setObjectName(QStringLiteral("profile_window"));
-  setWindowTitle(tr("Profile"));
-  setAttribute(Qt::WA_StyledBackground);
-  setAttribute(Qt::WA_DeleteOnClose);
-  setMinimumSize(560, 400);
+    : FileWindow(QStringLiteral("profile"), tr("Profile"),
+                 {tr("Parts"), tr("Collectives"), tr("Layers"), tr("Kernels"), tr("Ranks")}, parent),
+      session_(session) {
   parts_ = new ProfilePartModel(this);
   collectives_ = new ProfileCollectiveModel(this);
   layers_ = new ProfileLayerModel(this);
   kernels_ = new ProfileKernelModel(this);
   rank_rows_ = new ProfileRankModel(this);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  rows->setSpacing(kSpacing);
-  rows->addWidget(makeTop());
-  stack_ = new QStackedWidget(this);
-  stack_->addWidget(makeParts());
-  const auto add = [&](Page page, const char* name, const QString& accessible, TableModel* model) {
-    tables_[page] = new ChartTable(stack_);
-    tables_[page]->setObjectName(QLatin1String(name));
-    tables_[page]->setAccessibleName(accessible);
-    tables_[page]->setTable(model);
-    stack_->addWidget(tables_[page]);
+  addHead();
+  stack()->addWidget(makeParts());
+  const auto add = [&](Page page, const QString& name, const QString& accessible, TableModel* model) {
+    tables_[page] = makeTable(name, accessible, model, stack());
+    stack()->addWidget(tables_[page]);
   };
-  add(Collectives, "profile_collectives", tr("Collectives of a step"), collectives_);
-  add(Layers, "profile_layers", tr("Layers"), layers_);
-  add(Kernels, "profile_kernels", tr("Kernels, longest first"), kernels_);
-  add(Ranks, "profile_ranks", tr("Profiles of the ranks"), rank_rows_);
-  rows->addWidget(stack_, 1);
+  add(Collectives, QStringLiteral("collectives"), tr("Collectives of a step"), collectives_);
+  add(Layers, QStringLiteral("layers"), tr("Layers"), layers_);
+  add(Kernels, QStringLiteral("kernels"), tr("Kernels, longest first"), kernels_);
+  add(Ranks, QStringLiteral("ranks"), tr("Profiles of the ranks"), rank_rows_);
   resizeOnScreen(this, kFirstSize);
-  connect(pages_, &SegmentedControl::chosen, this, [this](int page) { showPage(static_cast<Page>(page)); });
-  connect(rank_, &QComboBox::currentIndexChanged, this, &ProfileWindow::compare);
+  connect(pages(), &SegmentedControl::chosen, this, [this](int page) { showPage(static_cast<Page>(page)); });
+  connect(rankChoice(), &QComboBox::currentIndexChanged, this, &ProfileWindow::compare);
   connect(session_, &Session::estimateChanged, this, &ProfileWindow::compare);
   connect(session_, &Session::unitsChanged, this, &ProfileWindow::compare);
-  connect(new QShortcut(QKeySequence::Close, this), &QShortcut::activated, this, &QWidget::close);
 }
 
-QWidget* ProfileWindow::makeTop() {
-  auto* top = new QWidget(this);
-  name_ = new ElidedLabel(top, Theme::instance().uiFont(kHeadingSize, QFont::DemiBold));
-  facts_ = new ElidedLabel(top, Theme::instance().uiFont(), QPalette::PlaceholderText);
-  verdict_ = line(QStringLiteral("profile_verdict"), top);
-  notes_ = line(QStringLiteral("profile_notes"), top);
+void ProfileWindow::addHead() {
+  verdict_ = line(QStringLiteral("profile_verdict"), this);
+  notes_ = line(QStringLiteral("profile_notes"), this);
   notes_->setProperty("role", "caption");
   notes_->setVisible(false);
-  pages_ = new SegmentedControl(
-      tr("Page"), {tr("Parts"), tr("Collectives"), tr("Layers"), tr("Kernels"), tr("Ranks")}, top);
-  pages_->setObjectName(QStringLiteral("profile_pages"));
-  rank_ = new QComboBox(top);
-  rank_->setObjectName(QStringLiteral("profile_rank"));
-  rank_->setAccessibleName(tr("Profile"));
-  rank_->setToolTip(
+  const int tools_at = head()->count() - 1;
+  head()->insertWidget(tools_at, verdict_);
+  head()->insertWidget(tools_at + 1, notes_);
+  rankChoice()->setAccessibleName(tr("Profile"));
+  rankChoice()->setToolTip(
       tr("The profile that is shown. At first, the rank that computes longest: all others wait "
          "for it."));
-  auto* tools = new QHBoxLayout;
-  tools->addWidget(pages_);
-  tools->addStretch(1);
-  tools->addWidget(rank_);
-  auto* rows = new QVBoxLayout(top);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(5);
-  rows->addWidget(name_);
-  rows->addWidget(facts_);
-  rows->addWidget(verdict_);
-  rows->addWidget(notes_);
-  rows->addLayout(tools);
-  return top;
 }
 
 QWidget* ProfileWindow::makeParts() {
   auto* page = new QSplitter(Qt::Vertical, this);
   page->setChildrenCollapsible(false);
   bars_ = new ProfileBars(page);
-  tables_[Parts] = new ChartTable(page);
-  tables_[Parts]->setObjectName(QStringLiteral("profile_parts"));
-  tables_[Parts]->setAccessibleName(tr("Parts of the step"));
-  tables_[Parts]->setTable(parts_);
+  tables_[Parts] = makeTable(QStringLiteral("parts"), tr("Parts of the step"), parts_, page);
   page->addWidget(bars_);
   page->addWidget(tables_[Parts]);
   page->setStretchFactor(0, 1);
@@ -124,23 +90,16 @@ QWidget* ProfileWindow::makeParts() {
 }
 
 void ProfileWindow::open(const QStringList& paths) {
-  const QString name = QFileInfo(paths.front()).fileName();
-  setWindowTitle(tr("%1 – profile").arg(name));
-  name_->setText(name);
-  facts_->setText(tr("Reading…"));
+  showReading(paths.front(), tr("%1 – profile"));
   verdict_->setText(QString());
   std::vector<std::string> files;
   for (const QString& path : paths) files.push_back(path.toStdString());
   job_.start([this, files](const NewestJob::Post& post, const std::stop_token& stop) {
     auto result = std::make_shared<Result<std::vector<RankProfile>>>(profiled_ranks(
-        files, 0,
-        [&](double part) {
-          post([this, part] { facts_->setText(tr("Reading: %1 %").arg(static_cast<int>(100 * part))); });
-        },
-        stop));
+        files, 0, [&](double part) { post([this, part] { showProgress(part); }); }, stop));
     post([this, result] {
       if (const auto* problem = std::get_if<Problem>(result.get())) {
-        facts_->setText(QString());
+        facts()->setText(QString());
         verdict_->setText(text_of(to_string(*problem)));
         return;
       }
@@ -152,13 +111,13 @@ void ProfileWindow::open(const QStringList& paths) {
 void ProfileWindow::read(std::vector<RankProfile> ranks) {
   ranks_ = std::move(ranks);
   {
-    const QSignalBlocker quiet(rank_);
-    rank_->clear();
-    for (const RankProfile& rank : ranks_) rank_->addItem(rank_text(rank));
-    rank_->setCurrentIndex(static_cast<int>(longest_computing(ranks_)));
+    const QSignalBlocker quiet(rankChoice());
+    rankChoice()->clear();
+    for (const RankProfile& rank : ranks_) rankChoice()->addItem(rank_text(rank));
+    rankChoice()->setCurrentIndex(static_cast<int>(longest_computing(ranks_)));
   }
-  rank_->setVisible(ranks_.size() > 1);
-  pages_->button(Ranks)->setVisible(ranks_.size() > 1);
+  rankChoice()->setVisible(ranks_.size() > 1);
+  pages()->button(Ranks)->setVisible(ranks_.size() > 1);
   rank_rows_->setRanks(ranks_);
   tables_[Ranks]->fitColumns();
   compare();
@@ -166,7 +125,7 @@ void ProfileWindow::read(std::vector<RankProfile> ranks) {
 }
 
 const RankProfile& ProfileWindow::shown() const {
-  return ranks_[static_cast<size_t>(std::max(0, rank_->currentIndex()))];
+  return ranks_[static_cast<size_t>(std::max(0, rankChoice()->currentIndex()))];
 }
 
 void ProfileWindow::compare() {
@@ -186,16 +145,16 @@ void ProfileWindow::fill() {
   const RankProfile& profile = shown();
   const ProfiledStep& step = profile.step;
   const ProfileComparison* compared = comparison();
-  QStringList facts;
+  QStringList known;
   if (profile.rank)
-    facts << (profile.ranks ? tr("rank %1 of %2").arg(*profile.rank).arg(*profile.ranks)
+    known << (profile.ranks ? tr("rank %1 of %2").arg(*profile.rank).arg(*profile.ranks)
                             : tr("rank %1").arg(*profile.rank));
-  facts << (profile.device.empty() ? tr("a device without a name") : text_of(profile.device))
+  known << (profile.device.empty() ? tr("a device without a name") : text_of(profile.device))
         << counted_text(step.steps, tr("step"), tr("steps")) +
                (step.annotated ? QString() : tr(" (the whole trace)"))
         << tr("busy %1").arg(percent_text(step.busy / step.seconds))
         << tr("%1 of the kernels' time has a known kind").arg(percent_text(step.classified));
-  facts_->setText(facts.join(QStringLiteral(" · ")));
+  facts()->setText(known.join(QStringLiteral(" · ")));
   verdict_->setText(verdictText());
   QStringList notes;
   if (compared)
@@ -211,8 +170,8 @@ void ProfileWindow::fill() {
   kernels_->setKernels(step);
   for (ChartTable* table : tables_) table->fitColumns();
   const bool layers = !step.layers.empty();
-  pages_->button(Layers)->setEnabled(layers);
-  pages_->button(Layers)->setToolTip(
+  pages()->button(Layers)->setEnabled(layers);
+  pages()->button(Layers)->setToolTip(
       layers
           ? text_of(step.layer_ranges)
           : tr("The profile has no ranges of layers. Record it with with_modules=True, or annotate layers."));
@@ -235,9 +194,6 @@ QString ProfileWindow::verdictText() const {
   return out;
 }
 
-void ProfileWindow::showPage(Page page) {
-  pages_->setCurrent(page);
-  stack_->setCurrentIndex(page);
-}
+void ProfileWindow::showPage(Page page) { setCurrentPage(page); }
 
 }  // namespace shardscape::ui

@@ -2,32 +2,27 @@
 // take? The comparison follows the design.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <optional>
 
 #include "profile/profile_comparison.h"
 #include "profile/rank_profile.h"
+#include "ui/plot/file_window.h"
 #include "ui/toolkit/newest_job.h"
 
-class QComboBox;
 class QLabel;
-class QStackedWidget;
 
 namespace shardscape::ui {
 
-class ChartTable;
-class ElidedLabel;
 class ProfileBars;
 class ProfileCollectiveModel;
 class ProfileKernelModel;
 class ProfileLayerModel;
 class ProfilePartModel;
 class ProfileRankModel;
-class SegmentedControl;
 class Session;
 
-class ProfileWindow : public QWidget {
+class ProfileWindow : public FileWindow {
   Q_OBJECT
  public:
   enum Page { Parts, Collectives, Layers, Kernels, Ranks };
@@ -42,13 +37,12 @@ class ProfileWindow : public QWidget {
   ProfileBars* bars() const { return bars_; }
   ChartTable* partTable() const { return tables_[Parts]; }
   ChartTable* table(Page page) const { return tables_[page]; }
-  QComboBox* rankChoice() const { return rank_; }
 
  Q_SIGNALS:
   void opened();
 
  private:
-  QWidget* makeTop();
+  void addHead();
   QWidget* makeParts();
   void read(std::vector<RankProfile> ranks);
   void compare();
@@ -56,11 +50,7 @@ class ProfileWindow : public QWidget {
   QString verdictText() const;
   const RankProfile& shown() const;
   Session* session_;
-  ElidedLabel *name_, *facts_;
   QLabel *verdict_, *notes_;
-  QComboBox* rank_;
-  SegmentedControl* pages_;
-  QStackedWidget* stack_;
   ProfileBars* bars_;
   ProfilePartModel* parts_;
   ProfileCollectiveModel* collectives_;

@@ -52,12 +52,12 @@ QList<qint64> TraceLoader::ranks() const {
 bool TraceLoader::hasMachine() const { return has_configuration(paths_); }
 
 template <class T>
-void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&)> ask,
+void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&, const std::stop_token&)> ask,
                         void (TraceLoader::*answer)(const T&)) {
   const auto trace = traces_.find(rank);
   if (trace == traces_.end()) return;
   query_job_.start([this, file = trace->second, known = content_, ask = std::move(ask), answer](
-                       const NewestJob::Post& post, const std::stop_token&) {
+                       const NewestJob::Post& post, const std::stop_token& stop) {
     auto content = known;
     if (!content || content->file != file) {
       auto bytes = load_trace(file);
@@ -65,7 +65,7 @@ void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&)> as
         return post([this, text = message(*problem)] { Q_EMIT failed(text); });
       content = std::make_shared<const Content>(Content{file, std::get<std::string>(std::move(bytes))});
     }
-    auto result = std::make_shared<Result<T>>(ask(*content));
+    auto result = std::make_shared<Result<T>>(ask(*content, stop));
     post([this, content, result, answer] {
       content_ = content;
       if (const auto* problem = std::get_if<Problem>(result.get())) return Q_EMIT failed(message(*problem));
@@ -77,8 +77,8 @@ void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&)> as
 void TraceLoader::find(qint64 rank, const QString& text) {
   query<FoundNodes>(
       rank,
-      [text = text.toStdString()](const Content& of) {
-        return find_nodes(of.file, of.bytes, text, kMostFound);
+      [text = text.toStdString()](const Content& of, const std::stop_token& stop) {
+        return find_nodes(of.file, of.bytes, text, kMostFound, stop);
       },
       &TraceLoader::found);
 }
@@ -86,7 +86,9 @@ void TraceLoader::find(qint64 rank, const QString& text) {
 void TraceLoader::lookAround(qint64 rank, quint64 node) {
   query<Neighbourhood>(
       rank,
-      [node](const Content& of) { return around_node(of.file, of.bytes, node, kDepth, kMostNeighbours); },
+      [node](const Content& of, const std::stop_token& stop) {
+        return around_node(of.file, of.bytes, node, kDepth, kMostNeighbours, stop);
+      },
       &TraceLoader::lookedAround);
 }
 

@@ -52,7 +52,7 @@ class TraceLoader : public QObject {
     std::string bytes;
   };
   template <class T>
-  void query(qint64 rank, std::function<Result<T>(const Content&)> ask,
+  void query(qint64 rank, std::function<Result<T>(const Content&, const std::stop_token&)> ask,
              void (TraceLoader::*answer)(const T&));
   void simulateWith(qint64 rank, std::function<Result<BundlePaths>()> paths);
   QString path_;

@@ -30,8 +30,7 @@ namespace {
 
 enum Machine { OfBundle, OfDesign, OfFiles };  // of the timeline
 constexpr QSize kFirstSize(1120, 720);
-constexpr int kAttributes = 300;  // pixels
-constexpr int kMargin = 12, kSpacing = 8, kHeadingSize = 15;
+constexpr int kAttributes = 300;        // pixels
 constexpr int kMostListedRanks = 4096;  // in the choice of ranks
 
 QLabel* caption(const QString& text, QWidget* parent) {
@@ -40,69 +39,35 @@ QLabel* caption(const QString& text, QWidget* parent) {
   return label;
 }
 
-ChartTable* table(const QString& name, const QString& accessible, TableModel* model, QWidget* parent) {
-  auto* out = new ChartTable(parent);
-  out->setObjectName(name);
-  out->setAccessibleName(accessible);
-  out->setTable(model);
-  return out;
-}
-
 }  // namespace
 
 TraceWindow::TraceWindow(Session* session, QWidget* parent)
-    : QWidget(parent, Qt::Window), session_(session), loader_(new TraceLoader(this)) {
-  setObjectName(QStringLiteral("trace_window"));
-  setWindowTitle(tr("Trace"));
-  setAttribute(Qt::WA_StyledBackground);
-  setAttribute(Qt::WA_DeleteOnClose);
-  setMinimumSize(620, 400);
-  auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
-  rows->setSpacing(kSpacing);
-  rows->addWidget(makeTop());
+    : FileWindow(QStringLiteral("trace"), tr("Trace"),
+                 {tr("Overview"), tr("Nodes"), tr("Timeline"), tr("Check")}, parent),
+      session_(session),
+      loader_(new TraceLoader(this)) {
+  addTools();
   message_ = new QLabel(this);
   message_->setObjectName(QStringLiteral("trace_message"));
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   message_->setVisible(false);
-  rows->addWidget(message_);
-  stack_ = new QStackedWidget(this);
-  for (QWidget* page : {makeOverview(), makeNodes(), makeTimeline(), makeFindings()}) stack_->addWidget(page);
-  rows->addWidget(stack_, 1);
+  head()->addWidget(message_);
+  for (QWidget* page : {makeOverview(), makeNodes(), makeTimeline(), makeFindings()})
+    stack()->addWidget(page);
   resizeOnScreen(this, kFirstSize);
   wire();
 }
 
-QWidget* TraceWindow::makeTop() {
-  auto* top = new QWidget(this);
-  name_ = new ElidedLabel(top, Theme::instance().uiFont(kHeadingSize, QFont::DemiBold));
-  facts_ = new ElidedLabel(top, Theme::instance().uiFont(), QPalette::PlaceholderText);
-  facts_->setObjectName(QStringLiteral("trace_facts"));
-  pages_ = new SegmentedControl(tr("Page"), {tr("Overview"), tr("Nodes"), tr("Timeline"), tr("Check")}, top);
-  pages_->setObjectName(QStringLiteral("trace_pages"));
-  rank_ = new QComboBox(top);
-  rank_->setObjectName(QStringLiteral("trace_rank"));
-  rank_->setAccessibleName(tr("Rank"));
-  rank_->setToolTip(tr("The rank whose nodes and timeline are shown"));
+void TraceWindow::addTools() {
+  rankChoice()->setAccessibleName(tr("Rank"));
+  rankChoice()->setToolTip(tr("The rank whose nodes and timeline are shown"));
   search_ = new SearchField({tr("Search nodes by name, or by number"), tr("Search nodes"), tr("Search")},
-                            top);
+                            this);
   search_->setObjectName(QStringLiteral("trace_search"));
   search_->setAccessibleName(tr("Search nodes"));
-  auto* line = new QHBoxLayout;
-  line->setSpacing(kSpacing);
-  line->addWidget(pages_);
-  line->addStretch(1);
-  line->addWidget(new QLabel(tr("Rank"), top));
-  line->addWidget(rank_);
-  line->addWidget(search_, 2);
-  auto* rows = new QVBoxLayout(top);
-  rows->setContentsMargins(0, 0, 0, 0);
-  rows->setSpacing(4);
-  rows->addWidget(name_);
-  rows->addWidget(facts_);
-  rows->addLayout(line);
-  return top;
+  tools()->insertWidget(tools()->indexOf(rankChoice()), new QLabel(tr("Rank"), this));
+  tools()->addWidget(search_, 2);
 }
 
 QWidget* TraceWindow::makeOverview() {
@@ -121,9 +86,9 @@ QWidget* TraceWindow::makeOverview() {
   kinds_ = new TraceKindModel(this);
   comm_ = new TraceCommModel(this);
   classes_ = new TraceClassModel(this);
-  kind_table_ = table(QStringLiteral("trace_kinds"), tr("Nodes by kind"), kinds_, page);
-  comm_table_ = table(QStringLiteral("trace_comm"), tr("Communication"), comm_, page);
-  class_table_ = table(QStringLiteral("trace_classes"), tr("Ranks with equal traces"), classes_, page);
+  kind_table_ = makeTable(QStringLiteral("kinds"), tr("Nodes by kind"), kinds_, page);
+  comm_table_ = makeTable(QStringLiteral("comm"), tr("Communication"), comm_, page);
+  class_table_ = makeTable(QStringLiteral("classes"), tr("Ranks with equal traces"), classes_, page);
   part(tr("Nodes by kind, of all ranks"), kind_table_);
   part(tr("Communication of all ranks, most bytes first"), comm_table_);
   part(tr("Ranks with equal traces"), class_table_);
@@ -136,12 +101,12 @@ QWidget* TraceWindow::makeNodes() {
   page->setChildrenCollapsible(false);
   nodes_ = new TraceNodeModel(this);
   attributes_ = new NodeAttributeModel(this);
-  node_table_ = table(QStringLiteral("trace_nodes"), tr("Nodes that the search found"), nodes_, page);
+  node_table_ = makeTable(QStringLiteral("nodes"), tr("Nodes that the search found"), nodes_, page);
   auto* lower = new QSplitter(Qt::Horizontal, page);
   lower->setChildrenCollapsible(false);
   neighbours_ = new NeighbourCanvas(lower);
-  attribute_table_ = table(QStringLiteral("trace_attributes"), tr("Attributes of the node"), attributes_,
-                           lower);
+  attribute_table_ = makeTable(QStringLiteral("attributes"), tr("Attributes of the node"), attributes_,
+                               lower);
   lower->addWidget(neighbours_);
   lower->addWidget(attribute_table_);
   lower->setStretchFactor(0, 1);
@@ -179,7 +144,7 @@ QWidget* TraceWindow::makeTimeline() {
 
 QWidget* TraceWindow::makeFindings() {
   findings_ = new TraceFindingModel(this);
-  finding_table_ = table(QStringLiteral("trace_findings"), tr("Findings of the checker"), findings_, this);
+  finding_table_ = makeTable(QStringLiteral("findings"), tr("Findings of the checker"), findings_, this);
   finding_table_->setToolTip(tr("A click shows the node"));
   return finding_table_;
 }
@@ -188,8 +153,8 @@ void TraceWindow::wire() {
   connect(loader_, &TraceLoader::opened, this, &TraceWindow::fill);
   connect(loader_, &TraceLoader::failed, this, &TraceWindow::say);
   connect(loader_, &TraceLoader::progressed, this, [this](double part) {
-    const QString text = tr("Reading: %1 %").arg(static_cast<int>(100 * part));
-    loader_->overview() ? timeline_->setMessage(text) : facts_->setText(text);
+    loader_->overview() ? timeline_->setMessage(tr("Simulating: %1 %").arg(static_cast<int>(100 * part)))
+                        : showProgress(part);
   });
   connect(loader_, &TraceLoader::found, this, [this](const FoundNodes& nodes) {
     found_ = nodes.nodes;
@@ -204,8 +169,8 @@ void TraceWindow::wire() {
     attribute_table_->fitColumns();
   });
   connect(loader_, &TraceLoader::simulated, this, &TraceWindow::showTimeline);
-  connect(pages_, &SegmentedControl::chosen, this, [this](int page) { showPage(static_cast<Page>(page)); });
-  connect(rank_, &QComboBox::currentIndexChanged, this, &TraceWindow::followRank);
+  connect(pages(), &SegmentedControl::chosen, this, [this](int page) { showPage(static_cast<Page>(page)); });
+  connect(rankChoice(), &QComboBox::currentIndexChanged, this, &TraceWindow::followRank);
   connect(search_, &SearchField::searched, this, &TraceWindow::find);
   connect(search_, &SearchField::entered, this, [this](int match) {
     if (match >= static_cast<int>(found_.size())) return;
@@ -231,47 +196,43 @@ void TraceWindow::wire() {
 }
 
 void TraceWindow::open(const QString& path) {
-  const QString name = QFileInfo(path).fileName();
-  setWindowTitle(tr("%1 – trace").arg(name));
-  name_->setText(name);
-  facts_->setText(tr("Reading…"));
+  showReading(path, tr("%1 – trace"));
   say(QString());
   loader_->open(path);
 }
 
-TraceWindow::Page TraceWindow::page() const { return static_cast<Page>(pages_->current()); }
+TraceWindow::Page TraceWindow::page() const { return static_cast<Page>(pages()->current()); }
 
 void TraceWindow::showPage(Page page) {
-  pages_->setCurrent(page);
-  stack_->setCurrentIndex(page);
+  setCurrentPage(page);
   if (page == Nodes && found_.empty() && loader_->overview()) find();
   if (page == Timeline) simulate();
 }
 
 void TraceWindow::showNode(qint64 rank, quint64 node) {
-  if (const int at = rank_->findData(rank); at >= 0) rank_->setCurrentIndex(at);
+  if (const int at = rankChoice()->findData(rank); at >= 0) rankChoice()->setCurrentIndex(at);
   showPage(Nodes);
   loader_->lookAround(rank, node);
 }
 
-qint64 TraceWindow::rank() const { return rank_->currentData().toLongLong(); }
+qint64 TraceWindow::rank() const { return rankChoice()->currentData().toLongLong(); }
 
 void TraceWindow::say(const QString& message) {
   message_->setText(message);
   message_->setVisible(!message.isEmpty());
-  if (!loader_->overview() && !message.isEmpty()) facts_->setText(QString());
+  if (!loader_->overview() && !message.isEmpty()) facts()->setText(QString());
 }
 
 void TraceWindow::fill() {
   const TraceOverview& of = *loader_->overview();
   const KindTotals totals = of.totals();
   const TraceHeader& header = of.summary.classes.front().summary.header;
-  QStringList facts{counted_text(of.summary.ranks, tr("rank"), tr("ranks")),
+  QStringList known{counted_text(of.summary.ranks, tr("rank"), tr("ranks")),
                     counted_text(totals.nodes, tr("node"), tr("nodes"))};
-  if (totals.flops > 0) facts << flops_text(totals.flops);
-  facts << bytes_text(of.summary.file_bytes, session_->units()) + tr(" of files") << text_of(header.form);
-  if (!header.simulated) facts << tr("no simulator reads this form");
-  facts_->setText(facts.join(QStringLiteral(" · ")));
+  if (totals.flops > 0) known << flops_text(totals.flops);
+  known << bytes_text(of.summary.file_bytes, session_->units()) + tr(" of files") << text_of(header.form);
+  if (!header.simulated) known << tr("no simulator reads this form");
+  facts()->setText(known.join(QStringLiteral(" · ")));
   kinds_->setKinds(of.summary.kinds, session_->units());
   comm_->setComm(comm_rows(of), session_->units());
   classes_->setClasses(of.summary.classes);
@@ -281,26 +242,27 @@ void TraceWindow::fill() {
     heights << one->fullHeight();
   }
   overview_->setSizes(heights);
-  if (of.summary.ranks > 1) name_->setText(QFileInfo(loader_->folder()).fileName());
+  if (of.summary.ranks > 1) setName(QFileInfo(loader_->folder()).fileName());
   findings_->setFindings(of.check ? of.check->findings : std::vector<Finding>());
   finding_table_->fitColumns();
   const qint64 count = of.check ? finding_count(of.check->findings, true) +
                                       finding_count(of.check->findings, false)
                                 : 0;
-  pages_->setLabel(Findings, count > 0 ? tr("Check (%L1)").arg(count) : tr("Check"));
-  pages_->button(Findings)->setEnabled(of.check.has_value());
-  pages_->button(Findings)->setToolTip(of.check ? tr("What simulators would not accept")
-                                                : tr("A folder with network.yml and system.json is checked"));
+  pages()->setLabel(Findings, count > 0 ? tr("Check (%L1)").arg(count) : tr("Check"));
+  pages()->button(Findings)->setEnabled(of.check.has_value());
+  pages()->button(Findings)->setToolTip(of.check
+                                            ? tr("What simulators would not accept")
+                                            : tr("A folder with network.yml and system.json is checked"));
   const auto* machines = qobject_cast<QStandardItemModel*>(machine_->model());
   machines->item(OfBundle)->setEnabled(loader_->hasMachine());
   if (!loader_->hasMachine()) machine_->setCurrentIndex(OfDesign);
   simulated_ = {-1, -1};
-  const QSignalBlocker quiet(rank_);
-  rank_->clear();
+  const QSignalBlocker quiet(rankChoice());
+  rankChoice()->clear();
   const QList<qint64> ranks = loader_->ranks();
   for (int i = 0; i < std::min<qsizetype>(ranks.size(), kMostListedRanks); ++i)
-    rank_->addItem(grouped_text(ranks[i]), ranks[i]);
-  rank_->setCurrentIndex(std::max(0, rank_->findData(loader_->firstRank())));
+    rankChoice()->addItem(grouped_text(ranks[i]), ranks[i]);
+  rankChoice()->setCurrentIndex(std::max(0, rankChoice()->findData(loader_->firstRank())));
   if (page() != Overview) showPage(page());
 }
 

@@ -2,26 +2,22 @@
 // neighbours, a timeline of one rank, and the checker's findings.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 
 #include "trace/rank_timeline.h"
 #include "trace/trace_query.h"
+#include "ui/plot/file_window.h"
 
-class QComboBox;
 class QLabel;
 class QSplitter;
-class QStackedWidget;
 
 namespace shardscape::ui {
 
 class ChartTable;
-class ElidedLabel;
 class NeighbourCanvas;
 class NodeAttributeModel;
 class RankTimelineCanvas;
 class SearchField;
-class SegmentedControl;
 class Session;
 class TraceClassModel;
 class TraceCommModel;
@@ -30,7 +26,7 @@ class TraceKindModel;
 class TraceLoader;
 class TraceNodeModel;
 
-class TraceWindow : public QWidget {
+class TraceWindow : public FileWindow {
   Q_OBJECT
  public:
   enum Page { Overview, Nodes, Timeline, Findings };
@@ -52,10 +48,9 @@ class TraceWindow : public QWidget {
   RankTimelineCanvas* timeline() const { return timeline_; }
   SearchField* search() const { return search_; }
   QLabel* message() const { return message_; }
-  ElidedLabel* facts() const { return facts_; }
 
  private:
-  QWidget* makeTop();
+  void addTools();
   QWidget* makeOverview();
   QWidget* makeNodes();
   QWidget* makeTimeline();
@@ -70,12 +65,8 @@ class TraceWindow : public QWidget {
   void chooseMachine();
   Session* session_;
   TraceLoader* loader_;
-  ElidedLabel *name_, *facts_;
-  QComboBox* rank_;
   SearchField* search_;
-  SegmentedControl* pages_;
   QSplitter* overview_ = nullptr;
-  QStackedWidget* stack_;
   QLabel* message_;
   TraceKindModel* kinds_;
   TraceCommModel* comm_;
