@@ -31,10 +31,10 @@ void FileFaultsTest::initTestCase() {
       {"design", "report --layers 2 --save-design d.json", "report --layers 4 --save-design d.json"},
       {"search", kSearch + "-o e.json", kSearch + "--top 3 -o e.json"},
       {"search as CSV", kSearch + "--csv e.csv", kSearch + "--top 3 --csv e.csv"},
-      {"saved study", "study old s.json", "study new s.json"},
+      {"saved study", "study old s.json", "study new s.json", SHARDSCAPE_SAVER},
+      {"unsaved work", "unsaved old windows", "unsaved new windows", SHARDSCAPE_SAVER},
   };
   for (Writer& writer : writers_) {
-    if (writer.old_line.startsWith("study")) writer.program = SHARDSCAPE_SAVER;
     writer.record();
   }
 }
