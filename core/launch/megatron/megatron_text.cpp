@@ -20,7 +20,8 @@ size_t program_of(const std::vector<std::string>& words) {
   bool python = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i].ends_with(".py") && !is_flag(words[i])) return i;
-    python = python || words[i].find("python") != std::string::npos || words[i].ends_with("torchrun");
+    python = python || words[i].find("python") != std::string::npos || words[i].ends_with("torchrun") ||
+             words[i] == "accelerate";
     if (python && (words[i] == "-m" || words[i] == "--module") && i + 1 < words.size() &&
         !words[i + 1].starts_with("torch.distributed"))
       return i + 1;

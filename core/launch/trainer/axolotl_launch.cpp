@@ -1,5 +1,6 @@
 // axolotl 067b021 (2026-07-24): src/axolotl/utils/schemas/*.py.
 #include "launch/launch_parts.h"
+#include "launch/trainer/accelerate_settings.h"
 #include "launch/trainer/trainer_files.h"
 #include "launch/trainer/trainer_launch.h"
 #include "launch/trainer/trainer_settings.h"
@@ -81,13 +82,15 @@ class AxolotlReader {
     names.microbatch_default = 1;
     names.optimizer = "optimizer";
     names.pure_bf16 = true;
+    take_accelerate_names(f_, names);
     TrainerSettings settings(f_, names);
     settings.degrees({"tensor_parallel_size", "context_parallel_size", "dp_replicate_size", "dp_shard_size",
                       "expert_parallel_size"});
     context();
     settings.batch();
     f_.set("seq", f_.number("sequence_len", 512), "sequence_len");
-    settings.sync(fsdp, deepspeed, 0);
+    settings.sync(fsdp, deepspeed, accelerate_node(f_));
+    read_accelerate_fp8(f_);
     settings.recompute();
     settings.optimizer();
     settings.kernels();
@@ -175,10 +178,12 @@ bool is_axolotl_yaml(std::string_view text) {
 }
 
 void read_axolotl_yaml(const LaunchRequest& request, LaunchImport& out) {
-  auto document = read_trainer_yaml(request, out);
-  if (!document) return;
-  const auto assumed = add_deepspeed_file(request, "deepspeed", *document, out);
-  const LaunchArguments& given = document->arguments;
+  if (auto document = read_trainer_yaml(request, out)) read_axolotl(request, std::move(*document), out);
+}
+
+void read_axolotl(const LaunchRequest& request, LaunchDocument document, LaunchImport& out) {
+  const auto assumed = add_deepspeed_file(request, "deepspeed", document, out);
+  const LaunchArguments& given = document.arguments;
   const auto named_at = given.find("base_model");
   const std::string named = named_at == given.end() ? "" : named_at->second;
   const auto model = find_model(request, named, "base_model");
@@ -190,8 +195,10 @@ void read_axolotl_yaml(const LaunchRequest& request, LaunchImport& out) {
   take_model(fields, request, std::get<NamedModel>(model), named, "base_model");
   AxolotlReader(fields).run();
   std::vector<std::string> names = trainer_no_effect("");
+  const std::vector<std::string> launcher = accelerate_no_effect();
   names.insert(names.end(), std::begin(kNoEffect), std::end(kNoEffect));
-  finish_launch(fields.finish({"axolotl 067b021", patterns(names)}), document->lines, out);
+  names.insert(names.end(), launcher.begin(), launcher.end());
+  finish_launch(fields.finish({"axolotl 067b021", patterns(names)}), document.lines, out);
   mark_assumed(assumed, out);
 }
 

@@ -1,5 +1,6 @@
 // LLaMA-Factory ff6d4d1 (2026-08-18): src/llamafactory/hparams/*.py.
 #include "launch/launch_parts.h"
+#include "launch/trainer/accelerate_settings.h"
 #include "launch/trainer/trainer_files.h"
 #include "launch/trainer/trainer_launch.h"
 #include "launch/trainer/trainer_settings.h"
@@ -57,18 +58,20 @@ class LlamaFactoryReader {
 
   void run() {
     const bool deepspeed = f_.has("deepspeed");
-    const bool fsdp = f_.has("fsdp") || f_.text("distributed_type").value_or("") == "FSDP";
+    const bool fsdp = f_.has("fsdp");
     (void)f_.text("fsdp");
     (void)f_.text("deepspeed");
     TrainerNames names{"LLaMA-Factory"};
     names.attention = "flash_attn";
     names.checkpointing = "";
+    take_accelerate_names(f_, names);
     TrainerSettings settings(f_, names);
     settings.degrees({deepspeed ? "deepspeed.tensor_parallel.autotp_size" : "",
                       deepspeed ? "deepspeed.sequence_parallel_size" : "", "", "", ""});
     settings.batch();
     f_.set("seq", f_.number("cutoff_len", 2048), "cutoff_len");
-    settings.sync(fsdp, deepspeed, 0);
+    settings.sync(fsdp, deepspeed, accelerate_node(f_));
+    read_accelerate_fp8(f_);
     recompute();
     settings.optimizer();
     settings.kernels();
@@ -148,27 +151,27 @@ bool is_llama_factory_yaml(std::string_view text) {
 }
 
 void read_llama_factory_yaml(const LaunchRequest& request, LaunchImport& out) {
-  auto document = read_trainer_yaml(request, out);
-  if (!document) return;
-  const auto assumed = add_deepspeed_file(request, "deepspeed", *document, out);
-  const auto named_at = document->arguments.find("model_name_or_path");
-  const std::string named = named_at == document->arguments.end() ? "" : named_at->second;
+  if (auto document = read_trainer_yaml(request, out)) read_llama_factory(request, std::move(*document), out);
+}
+
+void read_llama_factory(const LaunchRequest& request, LaunchDocument document, LaunchImport& out) {
+  const auto assumed = add_deepspeed_file(request, "deepspeed", document, out);
+  const auto named_at = document.arguments.find("model_name_or_path");
+  const std::string named = named_at == document.arguments.end() ? "" : named_at->second;
   const auto model = find_model(request, named, "model_name_or_path");
   if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-  const auto processes = document->arguments.find("num_processes");
-  const auto stated = processes == document->arguments.end() ? std::nullopt
-                                                             : positive_number(processes->second);
+  const auto processes = document.arguments.find("num_processes");
+  const auto stated = processes == document.arguments.end() ? std::nullopt
+                                                            : positive_number(processes->second);
   if (!set_launch_gpus(request, stated, "num_processes", out) || !out.problems.empty()) return;
-  LaunchFields fields(document->arguments, *out.gpus, "LLaMA-Factory");
+  LaunchFields fields(document.arguments, *out.gpus, "LLaMA-Factory");
   take_model(fields, request, std::get<NamedModel>(model), named, "model_name_or_path");
   LlamaFactoryReader(fields).run();
   std::vector<std::string> names = trainer_no_effect("");
   names.insert(names.end(), std::begin(kDataNames), std::end(kDataNames));
-  for (const char* launcher : {"num_machines", "machine_rank", "main_*", "rdzv_backend", "same_network",
-                               "tpu_*", "compute_environment", "use_cpu", "downcast_bf16", "mixed_precision",
-                               "distributed_type", "num_processes", "enable_cpu_affinity", "fsdp_config.*"})
-    names.emplace_back(launcher);
-  finish_launch(fields.finish({"LLaMA-Factory ff6d4d1", patterns(names)}), document->lines, out);
+  const std::vector<std::string> launcher = accelerate_no_effect();
+  names.insert(names.end(), launcher.begin(), launcher.end());
+  finish_launch(fields.finish({"LLaMA-Factory ff6d4d1", patterns(names)}), document.lines, out);
   mark_assumed(assumed, out);
 }
 

@@ -4,6 +4,7 @@
 
 #include "launch/launch_parts.h"
 #include "launch/megatron/megatron_text.h"
+#include "launch/trainer/accelerate_settings.h"
 #include "launch/trainer/trainer_files.h"
 #include "launch/trainer/trainer_launch.h"
 #include "launch/trainer/trainer_settings.h"
@@ -28,12 +29,14 @@ LaunchDocument plain_names(const MegatronText& command) {
 }
 
 // Processes of torchrun, deepspeed and accelerate: per node, nodes, or all.
-std::optional<int64_t> launched(const MegatronText& command, const std::string& devices) {
+std::optional<int64_t> launched(const MegatronText& command, const LaunchDocument& accelerate,
+                                const std::string& devices) {
   const auto find = [&](const char* name) -> std::optional<int64_t> {
     const auto it = command.launcher.find(name);
     return it == command.launcher.end() ? std::nullopt : positive_number(it->second);
   };
-  if (const auto all = find("--num_processes")) return all;
+  if (const auto all = accelerate.arguments.find("num_processes"); all != accelerate.arguments.end())
+    return positive_number(all->second);
   auto each = find("--nproc_per_node");
   if (!each) each = find("--num_gpus");
   if (!each && !devices.empty()) each = 1 + std::count(devices.begin(), devices.end(), ',');
@@ -43,6 +46,11 @@ std::optional<int64_t> launched(const MegatronText& command, const std::string& 
   constexpr int64_t kMost = 1'000'000;
   if (*each > kMost || nodes.value_or(1) > kMost) return std::nullopt;
   return *each * nodes.value_or(1);
+}
+
+bool has_degrees(const LaunchFields& fields) {
+  const auto at = fields.arguments().lower_bound("parallelism_config.");
+  return at != fields.arguments().end() && at->first.starts_with("parallelism_config.");
 }
 
 struct ScriptReader {
@@ -57,8 +65,8 @@ struct ScriptReader {
       const MegatronText text = megatron_command(command);
       if (text.arguments.contains("--per_device_train_batch_size") ||
           text.arguments.contains("--model_name_or_path"))
-        return with_arguments(text);
-      if (const std::string yaml = yaml_of(command); !yaml.empty()) return with_yaml(text, yaml);
+        return with_arguments(text, command);
+      if (const std::string yaml = yaml_of(command); !yaml.empty()) return with_yaml(command, yaml);
     }
     out.problems.emplace_back(ProblemCode::LaunchFormat, request.where,
                               "no command of the script has --model_name_or_path or a YAML of a trainer",
@@ -90,28 +98,31 @@ struct ScriptReader {
     return list ? value : "";
   }
 
-  // The settings of accelerate's file join those of the trainer's.
-  void with_yaml(const MegatronText& text, const std::string& yaml) {
-    LaunchRequest inner = request;
-    inner.where = yaml;
-    inner.gpus = request.gpus ? request.gpus : launched(text, visible_devices());
+  // The settings of accelerate join those of the trainer's file.
+  void with_yaml(const ShellCommand& command, const std::string& yaml) {
     const auto own = file_beside(request, yaml);
-    const auto config = text.launcher.find("--config_file");
-    const auto launcher = config == text.launcher.end() ? std::nullopt : file_beside(request, config->second);
-    if (!own || (config != text.launcher.end() && !launcher)) {
-      const std::string& missing = own ? config->second : yaml;
+    if (!own) {
       out.problems.emplace_back(
           ProblemCode::LaunchFormat, request.where,
-          "the command reads its settings from " + missing + ", which is not in the folder of the script",
+          "the command reads its settings from " + yaml + ", which is not in the folder of the script",
           "the script with this file beside it, or the YAML file itself");
       return;
     }
-    inner.text = *own + (launcher ? "\n" + *launcher : "");
-    if (is_axolotl_yaml(inner.text)) return read_axolotl_yaml(inner, out);
-    read_llama_factory_yaml(inner, out);
+    const auto accelerate = accelerate_command(request, command, out);
+    if (!accelerate) return;
+    LaunchRequest inner = request;
+    inner.where = yaml;
+    inner.text = *own;
+    auto document = read_trainer_yaml(inner, out);
+    if (!document) return;
+    add_accelerate_settings(*accelerate, *document, out);
+    inner.gpus = request.gpus ? request.gpus
+                              : launched(megatron_command(command), *accelerate, visible_devices());
+    if (is_axolotl_yaml(inner.text)) return read_axolotl(inner, std::move(*document), out);
+    read_llama_factory(inner, std::move(*document), out);
   }
 
-  void with_arguments(const MegatronText& text) {
+  void with_arguments(const MegatronText& text, const ShellCommand& command) {
     LaunchDocument document = plain_names(text);
     LaunchRequest inner = request;
     const auto files = script.files;
@@ -120,20 +131,25 @@ struct ScriptReader {
       if (const auto it = files.find(path); it != files.end()) return it->second;
       return outer ? outer(path) : std::nullopt;
     };
+    const auto accelerate = accelerate_command(inner, command, out);
+    if (!accelerate) return;
+    add_accelerate_settings(*accelerate, document, out);
     const auto assumed = add_deepspeed_file(inner, "deepspeed", document, out);
     const auto at = document.arguments.find("model_name_or_path");
     const std::string named = at == document.arguments.end() ? "" : at->second;
     const auto model = find_model(inner, named, "--model_name_or_path");
     if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-    if (!set_launch_gpus(request, launched(text, visible_devices()), "the launcher's processes", out) ||
+    if (!set_launch_gpus(request, launched(text, *accelerate, visible_devices()), "the launcher's processes",
+                         out) ||
         !out.problems.empty())
       return;
     LaunchFields fields(document.arguments, *out.gpus, "transformers");
     const auto& found = std::get<NamedModel>(model);
     take_model(fields, request, found, named, "model_name_or_path");
     settings(fields, found);
-    finish_launch(fields.finish({"transformers 00349ae", patterns(trainer_no_effect(""))}), document.lines,
-                  out);
+    std::vector<std::string> names = trainer_no_effect(""), launcher = accelerate_no_effect();
+    names.insert(names.end(), launcher.begin(), launcher.end());
+    finish_launch(fields.finish({"transformers 00349ae", patterns(names)}), document.lines, out);
     mark_assumed(assumed, out);
     for (LaunchField& field : out.fields)
       if (text.arguments.contains("--" + field.name)) field.name = "--" + field.name;
@@ -150,11 +166,17 @@ struct ScriptReader {
       fields.assume("seq", std::to_string(model.seq), "sequence length",
                     "the command does not say it: the usual length of the model");
     TrainerNames names{"transformers"};
+    take_accelerate_names(fields, names);
     TrainerSettings trainer(fields, names);
-    trainer.degrees({deepspeed ? "deepspeed.tensor_parallel.autotp_size" : "",
-                     deepspeed ? "deepspeed.sequence_parallel_size" : "", "", "", ""});
+    if (deepspeed)
+      trainer.degrees(
+          {"deepspeed.tensor_parallel.autotp_size", "deepspeed.sequence_parallel_size", "", "", ""});
+    else
+      trainer.degrees(has_degrees(fields) ? accelerate_degrees() : TrainerDegrees{});
+    if (!deepspeed) read_accelerate_sequence(fields);
     trainer.batch();
-    trainer.sync(fsdp, deepspeed, 0);
+    trainer.sync(fsdp, deepspeed, accelerate_node(fields));
+    read_accelerate_fp8(fields);
     trainer.recompute();
     trainer.optimizer();
     trainer.kernels();

@@ -7,6 +7,7 @@
 #include "design/knobs/knobs.h"
 #include "launch/deepspeed/deepspeed_config.h"
 #include "launch/launch_parts.h"
+#include "launch/trainer/accelerate_settings.h"
 
 namespace shardscape {
 namespace {
@@ -169,7 +170,9 @@ std::string TrainerSettings::precision() {
 }
 
 void TrainerSettings::sync(bool fsdp_on, bool deepspeed, int64_t gpus_per_node) {
-  deepspeed_ = deepspeed;
+  const std::string kind = f_.text("distributed_type").value_or("");  // of accelerate
+  const bool zero = kind == "DEEPSPEED" && !deepspeed;
+  deepspeed_ = deepspeed || zero;
   const std::string dtype = precision();
   if (deepspeed) {
     DeepSpeedCaller caller{"deepspeed.", n_.framework};
@@ -180,12 +183,14 @@ void TrainerSettings::sync(bool fsdp_on, bool deepspeed, int64_t gpus_per_node) 
     read_deepspeed_batch(f_, caller);
     read_deepspeed_sync(f_, caller);
     report_deepspeed_changes(f_, caller.prefix);
-  } else if (fsdp_on) {
+  } else if (zero) {
+    read_accelerate_zero(f_, dtype, n_.clip);
+  } else if (fsdp_on || kind == "FSDP") {
     fsdp(dtype, gpus_per_node);
   } else {
     ddp(dtype);
   }
-  if (deepspeed || n_.clip.empty()) return;
+  if (deepspeed_ || n_.clip.empty()) return;
   f_.set("clip_grad_norm", f_.positive(n_.clip, "1.0") ? "true" : "false", n_.clip);
 }
 

@@ -37,8 +37,8 @@ class TrainerSettings {
   TrainerSettings(LaunchFields& fields, TrainerNames names) : f_(fields), n_(std::move(names)) {}
 
   void degrees(const TrainerDegrees& names);
-  // FSDP, DeepSpeed (with the arguments of its JSON under "deepspeed."), or DDP. gpus_per_node: for hybrid
-  // sharding; 0: not known.
+  // FSDP, DeepSpeed (with the arguments of its JSON under "deepspeed."), or DDP; distributed_type of
+  // accelerate also says so. gpus_per_node: for hybrid sharding; 0: not known.
   void sync(bool fsdp, bool deepspeed, int64_t gpus_per_node);
   void batch();
   void recompute();

@@ -161,6 +161,77 @@ deepspeed --num_gpus 8 run_clm.py --model_name_or_path meta-llama/Llama-2-7b-hf 
     QVERIFY(field(read, "--per_device_train_batch_size")->use == LaunchUse::Taken);
   }
 
+  // `accelerate launch` says the same in flags and in its YAML.
+  void accelerate_commands_data() {
+    QTest::addColumn<QString>("flags");
+    QTest::addColumn<QString>("sync");
+    QTest::addColumn<QString>("dtype");
+    QTest::addColumn<QString>("grad_dtype");
+    QTest::addColumn<QString>("recompute");
+    QTest::addColumn<int>("batch");
+    const auto row = [](const char* flags, const char* sync, const char* dtype, const char* grad_dtype,
+                        const char* recompute, int batch) {
+      QTest::newRow(flags) << QString(flags) << QString(sync) << QString(dtype) << QString(grad_dtype)
+                           << QString(recompute) << batch;
+    };
+    row("--config_file acc.yaml", "fsdp2", "bf16", "bf16", "full", 64);
+    row("--config_file=acc.yaml", "fsdp2", "bf16", "bf16", "full", 64);
+    row("--config-file conf/acc.yaml", "fsdp2", "bf16", "bf16", "full", 64);
+    row("--config_file acc.yaml --fsdp_version 1 --num_processes 16", "fsdp1", "bf16", "bf16", "full", 32);
+    row("--num_processes 32 --use_fsdp --fsdp_version=2 --mixed_precision bf16", "fsdp2", "bf16", "bf16",
+        "none", 64);
+    row("--num_processes 32 --use_fsdp --fsdp_sharding_strategy FULL_SHARD", "fsdp1", "fp32", "fp32", "none",
+        64);
+    row("--num_processes 32 --use_deepspeed --zero_stage 3 --mixed_precision bf16 "
+        "--gradient_accumulation_steps 4",
+        "zero-3", "bf16", "bf16", "none", 256);
+    row("--num_processes 32 --multi_gpu", "ddp-buckets", "fp32", "fp32", "none", 64);
+    row("--config_file ds.yaml", "zero-2", "bf16", "bf16", "none", 32);
+  }
+  void accelerate_commands() {
+    QFETCH(QString, flags);
+    QFETCH(QString, sync);
+    QFETCH(QString, dtype);
+    QFETCH(QString, grad_dtype);
+    QFETCH(QString, recompute);
+    QFETCH(int, batch);
+    const LaunchImport read = read_launch(
+        "accelerate launch " + flags.toStdString() +
+            " train.py --model_name_or_path meta-llama/Meta-Llama-3-8B --per_device_train_batch_size 2\n",
+        0, "",
+        {{"acc.yaml",
+          "distributed_type: FSDP\nnum_processes: 32\nmixed_precision: bf16\nfsdp_config:\n"
+          "  fsdp_version: 2\n  fsdp_activation_checkpointing: true\n"},
+         {"ds.yaml",
+          "distributed_type: DEEPSPEED\nnum_processes: 16\nmixed_precision: bf16\n"
+          "deepspeed_config:\n  deepspeed_config_file: zero.json\n"},
+         {"zero.json", R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}})"}});
+    QCOMPARE(expect_knobs(read, {{"sync", sync.toStdString()},
+                                 {"dtype", dtype.toStdString()},
+                                 {"grad_dtype", grad_dtype.toStdString()},
+                                 {"recompute", recompute.toStdString()},
+                                 {"microbatch", "2"},
+                                 {"batch", std::to_string(batch)}}),
+             QString());
+    for (const LaunchField& one : read.fields)
+      QVERIFY2(one.use != LaunchUse::NotUnderstood && one.use != LaunchUse::NoCounterpart, one.name.c_str());
+  }
+  void accelerate_command_problems() {
+    const std::string program = " train.py --model_name_or_path meta-llama/Meta-Llama-3-8B\n";
+    const LaunchImport missing = read_launch("accelerate launch --config_file no.yaml" + program, 8);
+    QVERIFY(!missing.ok());
+    QVERIFY(missing.problems[0].what.find("no.yaml") != std::string::npos);
+    QVERIFY(!read_launch("accelerate launch --use_megatron_lm" + program, 8).ok());
+    // Flags that no reader knows are reported; the program's own settings replace those of accelerate.
+    const LaunchImport read = read_launch(
+        "accelerate launch --fsdp_frobnicate 3 --mixed_precision fp16 --gradient_accumulation_steps 8 "
+        "train.py --bf16 --gradient_accumulation_steps 4 --model_name_or_path meta-llama/Meta-Llama-3-8B\n",
+        8);
+    QVERIFY(field(read, "fsdp_config.fsdp_frobnicate")->use == LaunchUse::NoCounterpart);
+    QCOMPARE(expect_knobs(read, {{"dtype", "bf16"}, {"batch", "256"}}), QString());
+    QCOMPARE(read.notes.size(), size_t(1));
+  }
+
   // A script that only names its files says which file is missing; with the files, it is read.
   void scripts_with_files() {
     const std::string
