@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "design/knobs/knob_state.h"
+#include "design/knobs/knobs.h"
 #include "launch/document/document_launch.h"
 #include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_fields.h"
@@ -60,8 +62,12 @@ class ModelReader {
   bool run() {
     const std::string name = f_.text("model_name").value_or("default");
     const bool sized = f_.has("base_emb_dim") || f_.has("decoder_block");
+    const bool replaces = f_.on("override_model_config");
     if (name != "default" && named(name)) {
-      for (const char* size : kSizes) f_.ignore(size, "model_name gives the sizes of the model");
+      if (replaces)
+        replace_sizes(name);
+      else
+        for (const char* size : kSizes) f_.ignore(size, "model_name gives the sizes of the model");
       return true;
     }
     if (name != "default" && !sized)
@@ -79,6 +85,33 @@ class ModelReader {
     if (!known->sizes.empty()) f_.design().model.preset.clear();
     for (const auto& [knob, value] : known->sizes) f_.set(knob, value, "model_name");
     return true;
+  }
+
+  // override_model_config: sizes of the command line replace those of the model (base.yml:24).
+  void replace_sizes(const std::string& name) {
+    const bool experts = f_.design().model.experts > 0;
+    const bool shared = experts && !f_.has("base_moe_mlp_dim") && f_.design().model.dense_layers == 0;
+    for (const auto& [argument, knob] : {std::pair{"base_emb_dim", "hidden"},
+                                         {"base_num_query_heads", "heads"},
+                                         {"base_num_kv_heads", "kv_heads"},
+                                         {"head_dim", "head_dim"},
+                                         {"base_mlp_dim", shared ? "expert_ffn" : "ffn"},
+                                         {"base_num_decoder_layers", "layers"},
+                                         {"vocab_size", "vocab"},
+                                         {"num_experts", "experts"},
+                                         {"num_experts_per_tok", "experts_per_token"},
+                                         {"base_moe_mlp_dim", "expert_ffn"},
+                                         {"first_num_dense_layers", "dense_layers"}}) {
+      if (!f_.has(argument)) continue;
+      if (const auto reason = without_effect(f_.design(), *find_knob(knob))) {
+        f_.ignore(argument, *reason);
+        continue;
+      }
+      // Local and global attention of Gemma 2 are one layer.
+      const bool merged = name.starts_with("gemma2") && knob == std::string_view("layers");
+      f_.set(knob, f_.number(argument, 0) * (merged ? 2 : 1), argument);
+      f_.design().model.preset.clear();
+    }
   }
 
   bool by_sizes() {

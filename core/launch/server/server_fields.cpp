@@ -49,7 +49,7 @@ constexpr const char* kNoEffect[] = {"admin_api_key",
                                      "generation_config",
                                      "grpc_mode",
                                      "headless",
-                                     "hf_*",
+                                     "hf_token",
                                      "host",
                                      "ignore_patterns",
                                      "iter_perf_stats",
@@ -131,6 +131,9 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"moe_dense_tp_size", "dense layers have the tensor parallelism of attention"},
     {"enable_dp_lm_head", "the output layer has the tensor parallelism of attention"},
     {"enable_lora", "adapters are not modelled in serving"},
+    {"hf_overrides", "the model is changed, but the value is no JSON object"},
+    {"json_model_override_args", "the model is changed, but the value is no JSON object"},
+    {"hf_config_path", "the model has the sizes of its name, not those of this folder"},
     {"enable_torch_compile", "the fusions are those of the kernel profile"}};
 
 // Fields that are no arguments of an engine.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/launch_parts.h"
+#include "launch/model_overrides.h"
 #include "launch/server/inferencex_text.h"
 #include "launch/server/served_model.h"
 #include "launch/server/server_fields.h"
@@ -212,6 +213,8 @@ void read_server_launch(const LaunchRequest& request, LaunchImport& out) {
   if (!read_gpus(request, layout, out)) return;
   ServerFields fields(*server, layout.ranks());
   read_model(fields, std::get<NamedModel>(model), request);
+  override_model(fields,
+                 fields.engine() == EngineKind::Sglang ? "json_model_override_args." : "hf_overrides.");
   fields.follow("profile", out.framework, "profile", "the kernels of the engine", "");
   read_server_engine(fields);
   read_speculation(fields);

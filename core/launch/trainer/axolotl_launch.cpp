@@ -1,5 +1,6 @@
 // axolotl 067b021 (2026-07-24): src/axolotl/utils/schemas/*.py.
 #include "launch/launch_parts.h"
+#include "launch/model_overrides.h"
 #include "launch/trainer/accelerate_settings.h"
 #include "launch/trainer/trainer_files.h"
 #include "launch/trainer/trainer_launch.h"
@@ -51,7 +52,6 @@ constexpr const char* kNoEffect[] = {"model_type",
                                      "loraplus_*",
                                      "revision_of_model",
                                      "base_model_config",
-                                     "unfrozen_*",
                                      "fsdp_config.*",
                                      "auto_resume_from_checkpoints",
                                      "xformers_attention",
@@ -63,12 +63,15 @@ constexpr const char* kNoEffect[] = {"model_type",
                                      "cosine_*",
                                      "noisy_embedding_alpha",
                                      "neftune_*",
-                                     "overrides_of_model_config*",
                                      "load_best_model_at_end",
                                      "loss_watchdog_*",
                                      "gc_steps",
                                      "use_tensorboard",
                                      "plugins"};
+
+// Settings that change the step, though no setting of a design says so.
+constexpr std::pair<const char*, const char*> kChanges[] = {
+    {"unfrozen_parameters", "only the named parameters are trained, for which there is no setting"}};
 
 class AxolotlReader {
  public:
@@ -193,12 +196,13 @@ void read_axolotl(const LaunchRequest& request, LaunchDocument document, LaunchI
   if (!set_launch_gpus(request, stated, "product of the degrees", out) || !out.problems.empty()) return;
   LaunchFields fields(given, *out.gpus, "axolotl");
   take_model(fields, request, std::get<NamedModel>(model), named, "base_model");
+  override_model(fields, "overrides_of_model_config.");
   AxolotlReader(fields).run();
   std::vector<std::string> names = trainer_no_effect("");
   const std::vector<std::string> launcher = accelerate_no_effect();
   names.insert(names.end(), std::begin(kNoEffect), std::end(kNoEffect));
   names.insert(names.end(), launcher.begin(), launcher.end());
-  finish_launch(fields.finish({"axolotl 067b021", patterns(names)}), document.lines, out);
+  finish_launch(fields.finish({"axolotl 067b021", patterns(names), kChanges}), document.lines, out);
   mark_assumed(assumed, out);
 }
 

@@ -79,6 +79,45 @@ const char* const kMixtral = "vllm serve mistralai/Mixtral-8x7B-Instruct-v0.1 ";
 class ServerLaunchTest : public QObject {
   Q_OBJECT
  private slots:
+  // Keys of a config.json replace sizes of the model; what no size stands for is reported.
+  void overridden_models_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<QString>("knobs");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("use");
+    const auto row = [](const char* command, const char* knobs, const char* name, LaunchUse use) {
+      QTest::newRow(command) << QString(command) << QString(knobs) << QString(name) << static_cast<int>(use);
+    };
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides '{\"num_hidden_layers\":4}'", "layers 4, hidden 4096",
+        "--hf-overrides.num_hidden_layers", LaunchUse::Taken);
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides.num_hidden_layers 4", "layers 4, hidden 4096",
+        "--hf-overrides.num_hidden_layers", LaunchUse::Taken);
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides '{\"text_config\": {\"hidden_size\": 2048}}'",
+        "layers 36, hidden 2048", "--hf-overrides.text_config.hidden_size", LaunchUse::Taken);
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides '{\"frobnicate\": 4}'", "layers 36",
+        "--hf-overrides.frobnicate", LaunchUse::NoCounterpart);
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides {num_hidden_layers:4}", "layers 36", "--hf-overrides",
+        LaunchUse::NoCounterpart);
+    row("vllm serve Qwen/Qwen3-8B --hf-overrides '{\"rope_theta\": 10000}'", "layers 36",
+        "--hf-overrides.rope_theta", LaunchUse::NoEffect);
+    row("vllm serve Qwen/Qwen3-8B --hf-token abc", "layers 36", "--hf-token", LaunchUse::NoEffect);
+    row("python -m sglang.launch_server --model-path Qwen/Qwen3-8B "
+        "--json-model-override-args '{\"num_hidden_layers\": 4}'",
+        "layers 4", "--json-model-override-args.num_hidden_layers", LaunchUse::Taken);
+  }
+  void overridden_models() {
+    QFETCH(QString, command);
+    QFETCH(QString, knobs);
+    QFETCH(QString, name);
+    QFETCH(int, use);
+    const LaunchImport read = imported(command.toStdString());
+    is_valid(read);
+    has_knobs(read, qPrintable(knobs));
+    const LaunchField* found = field(read, name.toStdString());
+    QVERIFY(found);
+    QCOMPARE(static_cast<int>(found->use), use);
+  }
+
   // Values read by a person from files of public repositories: folder "files" of SHARDSCAPE_REFERENCE.
   void reference_files_data() {
     QTest::addColumn<QJsonObject>("row");

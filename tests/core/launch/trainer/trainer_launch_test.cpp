@@ -110,6 +110,20 @@ fsdp_config:
     QVERIFY(field(read_launch(text, 32), "dp_shard_size")->use == LaunchUse::NotUnderstood);
   }
 
+  // Keys of a config.json replace sizes of the model; a part of the weights alone has no setting.
+  void axolotl_overrides() {
+    const LaunchImport read = read_launch(R"(base_model: NousResearch/Meta-Llama-3-8B
+sequence_len: 8192
+unfrozen_parameters: [lm_head]
+overrides_of_model_config: {num_hidden_layers: 4, frobnicate: 2}
+)",
+                                          8);
+    QCOMPARE(expect_knobs(read, {{"layers", "4"}, {"hidden", "4096"}}), QString());
+    QVERIFY(field(read, "overrides_of_model_config.num_hidden_layers")->use == LaunchUse::Taken);
+    QVERIFY(field(read, "overrides_of_model_config.frobnicate")->use == LaunchUse::NoCounterpart);
+    QVERIFY(field(read, "unfrozen_parameters")->use == LaunchUse::NoCounterpart);
+  }
+
   void accelerate() {
     const LaunchImport read = read_launch(R"(distributed_type: FSDP
 mixed_precision: bf16
