@@ -19,7 +19,8 @@ std::optional<Problem> save_unsaved(const Study& study, const QString& folder) {
   if (QDir(folder).exists()) {
     auto files = ui::StudyFile::abandoned(folder);
     if (files.empty())
-      return Problem{ProblemCode::FileUnreadable, folder.toStdString(), "no unsaved work can be opened", "a file"};
+      return Problem{ProblemCode::FileUnreadable, folder.toStdString(), "no unsaved work can be opened",
+                     "a file"};
     file = std::move(files.front());
   } else {
     auto made = ui::StudyFile::create(folder);

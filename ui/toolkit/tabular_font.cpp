@@ -2,6 +2,7 @@
 
 #include <QFontDatabase>
 #include <QFontMetricsF>
+#include <QHash>
 #include <QRawFont>
 #include <QVector>
 #include <QtEndian>
@@ -24,21 +25,88 @@ void append(QByteArray& out, T value) {
   out.append(reinterpret_cast<const char*>(&big), sizeof big);
 }
 
-// GSUB header: major, minor, script list, feature list offset; feature list: count, then (tag, offset) each.
-bool enable_tabular(QByteArray& gsub) {
-  const quint16 list = read16(gsub, 6);
-  const quint16 count = read16(gsub, list);
-  bool found = false;
-  for (int i = 0; i < count; ++i) {
-    const qsizetype record = list + 2 + 6 * i;
-    if (record + 4 > gsub.size()) return false;
-    const QByteArray tag = gsub.mid(record, 4);
-    if (tag == "clig") return false;  // the new tag is in use: two features would have the same tag
-    if (tag != "tnum") continue;
-    gsub.replace(record, 4, "clig");
-    found = true;
+quint32 read32(const QByteArray& table, qsizetype at) {
+  return quint32{read16(table, at)} << 16 | read16(table, at + 2);
+}
+
+using Substitutes = QHash<quint32, quint32>;  // of a glyph
+
+// A "Coverage" table: its glyphs, in order.
+QVector<quint16> covered(const QByteArray& table, qsizetype at) {
+  QVector<quint16> glyphs;
+  const bool ranges = read16(table, at) == 2;
+  for (int i = 0; i < read16(table, at + 2); ++i) {
+    const qsizetype record = at + 4 + (ranges ? 6 : 2) * i;
+    const quint16 last = read16(table, record + (ranges ? 2 : 0));
+    for (quint32 glyph = read16(table, record); glyph <= last; ++glyph) glyphs << static_cast<quint16>(glyph);
   }
-  return found;
+  return glyphs;
+}
+
+// A lookup of single substitutions, type 1, also by extension, type 7.
+void add_substitutes(const QByteArray& gsub, qsizetype lookup, Substitutes& out) {
+  for (int i = 0; i < read16(gsub, lookup + 4); ++i) {
+    qsizetype part = lookup + read16(gsub, lookup + 6 + 2 * i);
+    int type = read16(gsub, lookup);
+    if (type == 7) {
+      type = read16(gsub, part + 2);
+      part += read32(gsub, part + 4);
+    }
+    if (type != 1) continue;
+    const QVector<quint16> glyphs = covered(gsub, part + read16(gsub, part + 2));
+    const bool listed = read16(gsub, part) == 2;
+    for (int at = 0; at < glyphs.size(); ++at)
+      out.insert(glyphs[at], listed ? read16(gsub, part + 6 + 2 * at)
+                                    : static_cast<quint16>(glyphs[at] + read16(gsub, part + 4)));
+  }
+}
+
+// The glyphs of the feature "tnum". GSUB: version, script list, feature list at 6, lookup list at 8. Feature
+// list: count, then (tag, offset) each. Feature: parameters, count, lookups.
+Substitutes tabular_glyphs(const QByteArray& gsub) {
+  Substitutes out;
+  const qsizetype features = read16(gsub, 6), lookups = read16(gsub, 8);
+  for (int i = 0; i < read16(gsub, features); ++i) {
+    const qsizetype record = features + 2 + 6 * i;
+    if (gsub.mid(record, 4) != "tnum") continue;
+    const qsizetype feature = features + read16(gsub, record + 4);
+    for (int j = 0; j < read16(gsub, feature + 2); ++j)
+      add_substitutes(gsub, lookups + read16(gsub, lookups + 2 + 2 * read16(gsub, feature + 4 + 2 * j)), out);
+    return out;  // further records are of other languages
+  }
+  return out;
+}
+
+// Shapers apply the feature "calt" unasked. Its glyphs, such as higher parentheses beside digits, belong to
+// no character; a PDF would lose them as text.
+void disable_alternates(QByteArray& gsub) {
+  const qsizetype features = read16(gsub, 6);
+  for (int i = 0; i < read16(gsub, features); ++i)
+    if (const qsizetype record = features + 2 + 6 * i; gsub.mid(record, 4) == "calt")
+      gsub.replace(record, 4, "x000");
+}
+
+// A "cmap" table, format 12, of the font's characters up to U+FFFF, with the substitutes as their glyphs.
+QByteArray character_map(const QRawFont& font, const Substitutes& substitutes) {
+  QString characters;
+  for (char16_t c = 0x20; c < 0xFFFE; ++c)
+    if (!QChar::isSurrogate(c)) characters += QChar(c);
+  const QVector<quint32> glyphs = font.glyphIndexesForString(characters);
+  QByteArray groups;
+  quint32 count = 0;
+  for (qsizetype i = 0; i < glyphs.size(); ++i) {
+    if (glyphs[i] == 0) continue;
+    const quint32 code = characters[i].unicode();
+    for (const quint32 value : {code, code, substitutes.value(glyphs[i], glyphs[i])}) append(groups, value);
+    ++count;
+  }
+  QByteArray out;
+  for (const int value : {0, 1, 0, 4}) append(out, static_cast<quint16>(value));  // Unicode
+  append(out, quint32{12});                                                       // offset of what follows
+  for (const int value : {12, 0}) append(out, static_cast<quint16>(value));
+  for (const quint32 value : {static_cast<quint32>(16 + groups.size()), quint32{0}, count})
+    append(out, value);
+  return out + groups;
 }
 
 QByteArray utf16(const QString& text) {
@@ -83,18 +151,20 @@ bool load_tabular(const QFont& font, const QString& family, const QString& name)
   const QRawFont raw = QRawFont::fromFont(font);
   if (!raw.isValid() || raw.familyName() != family) return false;
   QVector<QPair<QByteArray, QByteArray>> tables;
-  bool enabled = false;
+  const Substitutes substitutes = tabular_glyphs(raw.fontTable("GSUB"));
+  if (substitutes.isEmpty()) return false;
   for (const char* tag : kTables) {
     QByteArray data = raw.fontTable(tag);
     if (data.isEmpty()) continue;
-    if (qstrcmp(tag, "GSUB") == 0) enabled = enable_tabular(data);
+    if (qstrcmp(tag, "GSUB") == 0) disable_alternates(data);
+    if (qstrcmp(tag, "cmap") == 0) data = character_map(raw, substitutes);
     if (qstrcmp(tag, "name") == 0) {
       data.replace(utf16(family), utf16(name));
       data.replace(family.toLatin1(), name.toLatin1());
     }
     tables.push_back({tag, data});
   }
-  return enabled && QFontDatabase::addApplicationFontFromData(assembled(tables)) >= 0;
+  return QFontDatabase::addApplicationFontFromData(assembled(tables)) >= 0;
 }
 
 bool equal_digits(const QString& family) {

@@ -1,5 +1,5 @@
-// Digits of equal width. Qt before 6.7 cannot switch a font feature on, so the font is loaded again with its
-// "tnum" feature renamed to one that every shaper applies.
+// Digits of equal width. Qt before 6.7 cannot switch a font feature on, so the font is loaded again with the
+// glyphs of its "tnum" feature as those of the characters. A PDF then knows the character of each glyph.
 #pragma once
 
 #include <QString>

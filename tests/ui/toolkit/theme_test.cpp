@@ -3,15 +3,18 @@
 #include <QComboBox>
 #include <QFile>
 #include <QFrame>
+#include <QGlyphRun>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QProcess>
 #include <QPushButton>
+#include <QRawFont>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTest>
+#include <QTextLayout>
 #include <QtDBus/QDBusConnection>
 #include <QtDBus/QDBusVariant>
 #include <map>
@@ -237,6 +240,21 @@ class ThemeTest : public QObject {
   }
 
   // A switch of the theme restyles no widget of the window for its layout: far less than one event each.
+  // A PDF finds the character of a glyph through the font's character map.
+  void charactersHaveTheirOwnGlyphs() {
+    const QString text = QStringLiteral("(0123456789) 4,096.5 -> 2x8");
+    QTextLayout layout(text, Theme::instance().uiFont());
+    layout.beginLayout();
+    layout.createLine();
+    layout.endLayout();
+    QVector<quint32> shaped, mapped;
+    for (const QGlyphRun& run : layout.glyphRuns()) {
+      shaped << run.glyphIndexes();
+      mapped = run.rawFont().glyphIndexesForString(text);
+    }
+    QCOMPARE(shaped, mapped);
+  }
+
   void aSwitchOfTheThemeIsCheap() {
     Theme::instance().setMode(Theme::Mode::Light);
     Session session;
