@@ -58,7 +58,6 @@ int run(const Arguments& arguments) {
   std::vector<DifferentSetting> knobs;
   for (ComparedKnob& row : compare_knobs(designs))
     knobs.push_back({row.knob->id, row.knob->label, std::move(row.values)});
-  if (wants_page(arguments)) return write_pages(arguments, comparison_page(names, compared_designs));
   const auto figures = compare_figures(compared_designs);
   std::vector<ClusterSpec> clusters;
   clusters.reserve(designs.size());
@@ -68,6 +67,7 @@ int run(const Arguments& arguments) {
       print_problem(*problem);
       return kFileError;
     }
+  if (wants_page(arguments)) return write_pages(arguments, comparison_page(names, compared_designs));
   if (arguments.has("--json"))
     std::cout << comparison_json("designs", names, {{"knobs", knobs}}, figures);
   else

@@ -70,7 +70,7 @@ int run(const Arguments& arguments) {
     const RankProfile& profile = answer.ranks[answer.shown];
     answer.design = report.design.name;
     answer.accelerator = simulation->machine.accelerator->name;
-    answer.comparison = compare_profile(profile.step, profile.rank, profile.ranks, report, *simulation);
+    answer.comparison = compare_profile(profile, report, *simulation);
   }
   std::cout << (arguments.has("--json") ? profile_json(answer) : profile_text(answer));
   return kDone;

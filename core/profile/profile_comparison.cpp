@@ -1,7 +1,9 @@
 #include "profile/profile_comparison.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <tuple>
 
 #include "base/units.h"
 #include "plan/rank_mesh.h"
@@ -139,6 +141,29 @@ std::vector<ComparedLayer> compared_layers(const ProfiledStep& step, const Repor
   return out;
 }
 
+// The first word with a digit behind a letter: "A100" of "NVIDIA A100-SXM4-80GB". "" if there is none.
+std::string product_word(const std::string& device) {
+  std::string word;
+  bool digit = false;
+  for (const char c : device + ' ') {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalpha(byte) || (std::isdigit(byte) && !word.empty())) {
+      word += static_cast<char>(std::toupper(byte));
+      digit = digit || std::isdigit(byte);
+    } else if (digit) {
+      return word;
+    } else {
+      word.clear();
+    }
+  }
+  return {};
+}
+
+bool other_product(const std::string& device, const std::string& accelerator) {
+  const std::string a = product_word(device), b = product_word(accelerator);
+  return !a.empty() && !b.empty() && a != b;
+}
+
 }  // namespace
 
 bool ComparedCollective::same_volume() const {
@@ -150,10 +175,14 @@ std::vector<ComparedCollective> compare_collectives(const ProfiledStep& step, co
   return collective_rows(step, stage, nullptr);
 }
 
-ProfileComparison compare_profile(const ProfiledStep& step, std::optional<int64_t> rank,
-                                  std::optional<int64_t> ranks, const Report& report,
+ProfileComparison compare_profile(const RankProfile& profile, const Report& report,
                                   const Simulation& simulation) {
+  const auto& [rank, ranks] = std::tie(profile.rank, profile.ranks);
+  const ProfiledStep& step = profile.step;
   ProfileComparison out;
+  const std::string& accelerator = simulation.machine.accelerator->name;
+  if (other_product(profile.device, accelerator))
+    out.notes.push_back("the profile is of " + profile.device + ", the design has " + accelerator);
   if (ranks && *ranks != report.ranks)
     out.notes.push_back("the profiled job has " + grouped(*ranks) + " ranks, the design has " +
                         grouped(report.ranks));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/profile_step.h"
+#include "profile/rank_profile.h"
 #include "timing/simulation.h"
 
 namespace shardscape {
@@ -43,10 +43,9 @@ struct ProfileComparison {
   std::vector<std::string> notes;               // why numbers may not be comparable
 };
 
-// rank, ranks: of the profile; nullopt: not recorded, and stage 0 is compared. Collectives without recorded
-// groups are compared by kind alone.
-ProfileComparison compare_profile(const ProfiledStep& step, std::optional<int64_t> rank,
-                                  std::optional<int64_t> ranks, const Report& report,
+// A profile without a recorded rank is compared with stage 0. Collectives without recorded groups are compared
+// by kind alone.
+ProfileComparison compare_profile(const RankProfile& profile, const Report& report,
                                   const Simulation& simulation);
 
 // Only the collectives, for audits; predicted seconds are 0.

@@ -73,6 +73,14 @@ ProfileTrace trace_of(const StageReport& stage, int64_t extra = 0) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)}); }
 
+RankProfile profile_of(const ProfiledStep& step, int64_t rank, int64_t ranks) {
+  RankProfile profile;
+  profile.rank = rank;
+  profile.ranks = ranks;
+  profile.step = step;
+  return profile;
+}
+
 }  // namespace
 
 class ProfileComparisonTest : public QObject {
@@ -115,7 +123,7 @@ class ProfileComparisonTest : public QObject {
     const auto report = make_report(design);
     const auto simulation = simulate(*report);
     const ProfiledStep step = step_of(trace_of(report->stages[0]));
-    const ProfileComparison c = compare_profile(step, 0, 8, *report, *simulation);
+    const ProfileComparison c = compare_profile(profile_of(step, 0, 8), *report, *simulation);
     double measured = 0, predicted = 0, last = HUGE_VAL;
     for (const ComparedTime& part : c.parts) {
       measured += part.measured;
@@ -127,7 +135,27 @@ class ProfileComparisonTest : public QObject {
     QVERIFY(near(predicted, simulation->step_seconds));
     for (const ComparedCollective& row : c.collectives) QVERIFY(row.same_volume());
     QVERIFY(c.notes.empty());
-    QVERIFY(!compare_profile(step, 0, 64, *report, *simulation).notes.empty());
+    QVERIFY(!compare_profile(profile_of(step, 0, 64), *report, *simulation).notes.empty());
+  }
+
+  void other_accelerators_are_named_data() {
+    QTest::addColumn<QString>("device");
+    QTest::addColumn<bool>("other");
+    QTest::newRow("A100") << "NVIDIA A100-SXM4-80GB" << true;
+    QTest::newRow("MI300X") << "AMD Instinct MI300X" << true;
+    QTest::newRow("H100") << "NVIDIA H100 80GB HBM3" << false;
+    QTest::newRow("not recorded") << "" << false;
+    QTest::newRow("no product") << "some device" << false;
+  }
+  void other_accelerators_are_named() {
+    QFETCH(QString, device);
+    QFETCH(bool, other);
+    const auto report = report_of({{"accelerator", "h100"}});
+    RankProfile profile = profile_of(step_of(trace_of(report->stages[0])), 0, report->ranks);
+    profile.device = device.toStdString();
+    const auto notes = compare_profile(profile, *report, *simulate(*report)).notes;
+    QCOMPARE(notes.size(), size_t{other});
+    if (other) QVERIFY(notes[0].find(profile.device) != std::string::npos);
   }
 
   // Layers are compared in their order on the stage; each has the seconds of all microbatches.
@@ -142,7 +170,7 @@ class ProfileComparisonTest : public QObject {
       trace.kernel("gemm", at + 10, 20, i);
     }
     const ProfiledStep step = step_of(trace);
-    const ProfileComparison c = compare_profile(step, 4, 8, *report, *simulation);
+    const ProfileComparison c = compare_profile(profile_of(step, 4, 8), *report, *simulation);
     QCOMPARE(c.stage, stage_of_rank(*report, 4));
     QCOMPARE(c.layers.size(), static_cast<size_t>(layers));
     for (const ComparedLayer& layer : c.layers) {
@@ -154,7 +182,7 @@ class ProfileComparisonTest : public QObject {
                                   report->stages[static_cast<size_t>(c.stage)].chunks[0].first_layer));
     }
     trace.module("LlamaDecoderLayer_99", 1e6, 50);
-    const ProfileComparison other = compare_profile(step_of(trace), 4, 8, *report, *simulation);
+    const ProfileComparison other = compare_profile(profile_of(step_of(trace), 4, 8), *report, *simulation);
     QVERIFY(other.layers.size() == c.layers.size());  // a range without kernels is no layer
   }
 
