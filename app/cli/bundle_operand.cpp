@@ -2,6 +2,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "bundle/archive.h"
 
 namespace shardscape {
 
@@ -23,7 +24,8 @@ std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const cha
                                  : (fs::directory_iterator(bundle, error), error ? error.message() : "");
   if (reason.empty()) return bundle;
   print_problem({ProblemCode::NotAFolder, bundle.string(), reason,
-                 "the folder of a bundle, as written by shardscape-cli export"});
+                 "the folder of a bundle, as written by shardscape-cli export" +
+                     std::string(archive_format(bundle) ? "; tar -xf " + bundle.string() + " makes it" : "")});
   return static_cast<int>(kFileError);
 }
 

@@ -17,8 +17,10 @@ std::string step_text(const Report& report, const ExportOptions& options, const 
   const auto own = simulate(report, stop);
   if (!own || report.ranks < 2) return {};
   if (summary.nodes > kMostSimulatedNodes)
-    return "the estimated step takes " + format_seconds(own->step_seconds) +
-           "; compare it with: shardscape-cli simulate " + options.target.string() + "\n";
+    return "the estimated step takes " + format_seconds(own->step_seconds) + ". The bundle has more than " +
+           grouped(kMostSimulatedNodes) + " nodes and is not simulated now; shardscape-cli simulate " +
+           options.target.string() + " does it. Why its step differs:\n" +
+           gap_causes_text(step_gap(report, options, *own));
   const auto result = simulate_bundle(options.target, {}, stop);
   const auto* simulated = std::get_if<SimulationReport>(&result);
   if (!simulated || !simulated->finished) return {};

@@ -16,7 +16,7 @@ std::vector<std::string> simulator_facts(const Report& report, const ExportOptio
   out.push_back(
       "a run is complete when each rank prints \"finished\": ASTRA-sim returns 0 even if a rank hangs, and "
       "134 "
-      "if it aborts while it exits, after all ranks have finished");
+      "or 139 if it aborts while it exits, after all ranks have finished");
   out.push_back(
       std::string("give ") + kGroupsName +
       " as --comm-group-configuration, in a path without the word \"empty\": ASTRA-sim reads no groups "
@@ -28,9 +28,24 @@ std::vector<std::string> simulator_facts(const Report& report, const ExportOptio
   if (report.ranks > kUsualOpenFiles)
     out.push_back("ASTRA-sim opens the traces of all ranks at once: raise the limit with ulimit -n " +
                   std::to_string(report.ranks + 100));
+  if (options.granularity != Granularity::Op)
+    out.push_back(std::string("nodes of granularity ") + std::string(granularity_name(options.granularity)) +
+                  (options.durations ? " may hide more communication than ops: steps of measured designs are "
+                                       "0 to 3 % shorter than with "
+                                       "granularity op"
+                                     : " are shorter than their ops: ASTRA-sim's roofline takes the larger "
+                                       "of the summed FLOPs and the "
+                                       "summed bytes; steps of measured designs are 3 to 15 % shorter than "
+                                       "with granularity op. --durations "
+                                       "keeps the times of the ops"));
   if (options.tensors)
     out.push_back(std::string("set track-local-mem to 1 in ") + kSystemName +
                   " to follow tensors; ASTRA-sim's memory then grows with the square of a trace");
+  const WorkloadSpec& workload = report.design.workload;
+  if (options.tensors && (workload.offload_optimizer || workload.offload_activations > 0))
+    out.push_back(
+        "with track-local-mem ASTRA-sim reads compute and communication nodes only: a trace with offload has "
+        "memory nodes, and ASTRA-sim then prints no peak");
   return out;
 }
 

@@ -42,17 +42,40 @@ struct Cause {
   std::string text;
 };
 
-std::string compute_text(const StepGap& gap) {
-  const std::string both = "compute takes " + format_seconds(gap.simulated_compute) + " instead of " +
-                           format_seconds(gap.own_compute);
-  if (gap.launches) return both + " in kernels, because durations include waits for the host";
-  if (gap.durations) return both + ": durations are those of kernels without concurrent communication";
-  return both + ": ASTRA-sim's roofline runs every kernel at the peak or at the full memory rate" +
+std::string compute_cause(const StepGap& gap) {
+  if (gap.launches) return "durations include waits for the host";
+  if (gap.durations) return "durations are those of kernels without concurrent communication";
+  return std::string("ASTRA-sim's roofline runs every kernel at the peak or at the full memory rate") +
          (gap.quantized ? "; quantized products have scaled num_ops" : "") +
+         (gap.coarse ? "; it takes the larger of all FLOPs and all bytes of merged nodes" : "") +
          "; --durations writes the estimated seconds";
 }
 
+std::string communication_cause(const StepGap& gap) {
+  return std::string(
+             "ASTRA-sim runs one collective or message of a rank at a time and level after level, knows no "
+             "protocols, and its collectives occupy no processors") +
+         (gap.coarse ? "; merged nodes may hide more communication" : "");
+}
+
+std::string host_cause(const StepGap& gap) {
+  return std::string("ASTRA-sim does not know waits for the host") +
+         (gap.launches ? " beyond durations" : "; --durations --host-launches adds launches");
+}
+
 }  // namespace
+
+StepGap step_gap(const Report& report, const ExportOptions& options, const Simulation& own) {
+  StepGap out;
+  out.own_step = own.step_seconds;
+  for (const StageTimes& times : own.stages)
+    out.own_host = std::max(out.own_host, times.seconds[static_cast<size_t>(TimeCategory::Host)]);
+  out.durations = options.durations;
+  out.launches = options.launches;
+  out.quantized = is_quantized(report.graph().structure.compute);
+  out.coarse = options.granularity != Granularity::Op;
+  return out;
+}
 
 StepGap step_gap(const Report& report, const ExportOptions& options, const Simulation& own,
                  const SimulationReport& simulated) {
@@ -61,8 +84,7 @@ StepGap step_gap(const Report& report, const ExportOptions& options, const Simul
       [](const SimulatedRank& a, const SimulatedRank& b) { return a.end < b.end; });
   const int64_t stage = mesh_of(report).coordinate(last - simulated.ranks.begin(), MeshAxis::Pp);
   const StageTimes& times = own.stages[static_cast<size_t>(stage)];
-  StepGap out;
-  out.own_step = own.step_seconds;
+  StepGap out = step_gap(report, options, own);
   out.simulated_step = static_cast<double>(last->end) * kSecondsPerCycle;
   out.simulated_compute = static_cast<double>(last->compute) * kSecondsPerCycle;
   out.simulated_exposed = out.simulated_step - out.simulated_compute;
@@ -70,27 +92,24 @@ StepGap step_gap(const Report& report, const ExportOptions& options, const Simul
     if (is_compute(static_cast<TimeCategory>(c))) out.own_compute += times.seconds[static_cast<size_t>(c)];
   out.own_host = times.seconds[static_cast<size_t>(TimeCategory::Host)];
   out.own_exposed = out.own_step - out.own_compute - out.own_host;
-  out.durations = options.durations;
-  out.launches = options.launches;
-  out.quantized = is_quantized(report.graph().structure.compute);
   return out;
 }
 
 std::string gap_text(const StepGap& gap) {
   std::string out = "a simulated step takes " + format_seconds(gap.simulated_step) + ", the estimated step " +
                     format_seconds(gap.own_step) + ": " + percent(gap.simulated_step / gap.own_step) + "\n";
+  const auto instead = [](const char* what, double simulated, double own) {
+    return std::string(what) + format_seconds(simulated) + " instead of " + format_seconds(own) + ": ";
+  };
   std::vector<Cause> causes{
-      {gap.simulated_compute - gap.own_compute, compute_text(gap)},
+      {gap.simulated_compute - gap.own_compute,
+       instead("compute takes ", gap.simulated_compute, gap.own_compute) + compute_cause(gap)},
       {gap.simulated_exposed - gap.own_exposed,
-       "communication and waits take " + format_seconds(gap.simulated_exposed) + " instead of " +
-           format_seconds(gap.own_exposed) +
-           ": ASTRA-sim runs one collective or message of a rank at a time and level after level, knows no "
-           "protocols, and its collectives occupy no processors"}};
+       instead("communication and waits take ", gap.simulated_exposed, gap.own_exposed) +
+           communication_cause(gap)}};
   if (gap.own_host > 0)
     causes.push_back({-gap.own_host, "the estimated step waits " + format_seconds(gap.own_host) +
-                                         " for the host, which ASTRA-sim does not know" +
-                                         (gap.launches ? " beyond durations"
-                                                       : "; --durations --host-launches adds launches")});
+                                         " for the host: " + host_cause(gap)});
   std::sort(causes.begin(), causes.end(),
             [](const Cause& a, const Cause& b) { return std::abs(a.seconds) > std::abs(b.seconds); });
   for (const Cause& cause : causes) {
@@ -99,6 +118,11 @@ std::string gap_text(const StepGap& gap) {
            "  " + cause.text + "\n";
   }
   return out;
+}
+
+std::string gap_causes_text(const StepGap& gap) {
+  return "  compute: " + compute_cause(gap) + "\n  communication and waits: " + communication_cause(gap) +
+         "\n" + (gap.own_host > 0 ? "  host: " + host_cause(gap) + "\n" : "");
 }
 
 }  // namespace shardscape

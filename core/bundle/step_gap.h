@@ -19,16 +19,21 @@ struct StepGap {
   double own_exposed = 0, simulated_exposed = 0;
   bool durations = false, launches = false;  // as ExportOptions
   bool quantized = false;
+  bool coarse = false;  // merged nodes
 };
 
 // Larger bundles are not simulated after an export: nodes of all ranks.
-inline constexpr int64_t kMostSimulatedNodes = 500'000;
+inline constexpr int64_t kMostSimulatedNodes = 5'000'000;
 
+// What is known without a simulation of the bundle.
+StepGap step_gap(const Report& report, const ExportOptions& options, const Simulation& own);
 // Both simulations must have finished.
 StepGap step_gap(const Report& report, const ExportOptions& options, const Simulation& own,
                  const SimulationReport& simulated);
 // Lines: both steps, then the causes of the difference, largest first, each with its seconds and the flag
 // that removes it.
 std::string gap_text(const StepGap& gap);
+// The same causes without seconds, for a bundle that is not simulated. Uses own_host and the options alone.
+std::string gap_causes_text(const StepGap& gap);
 
 }  // namespace shardscape

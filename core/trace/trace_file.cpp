@@ -94,6 +94,8 @@ std::string node_name(std::string_view bytes, bool binary) {
 Result<TraceHeader> visit_nodes(const fs::path& file, std::string_view content, const NodeVisit& visit,
                                 const std::stop_token& stop) {
   if (content.empty()) return unusable(file, "the file is empty");
+  if (constexpr size_t kTarMark = 257; content.substr(std::min(kTarMark, content.size()), 5) == "ustar")
+    return unusable(file, "the file is a tar archive; tar -xf " + file.string() + " unpacks it");
   TraceReader reader(content);
   TraceHeader header{reader.form(), {}, reader.is_simulated(), !reader.json_version()};
   // Some writers leave the metadata out. The first message is then a node, or the file is no trace.

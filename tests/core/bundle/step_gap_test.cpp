@@ -76,6 +76,25 @@ class StepGapTest : public QObject {
     QVERIFY(mentions(simulator_facts(*one_stage, {}), "134"));
     QVERIFY(!mentions(simulator_facts(*one_stage, {}), "track-local-mem"));
     QVERIFY(mentions(simulator_facts(*one_stage, {.tensors = true}), "track-local-mem"));
+    QVERIFY(!mentions(simulator_facts(*one_stage, {.tensors = true}), "prints no peak"));
+    Design offload = one_stage->design;
+    offload.workload.offload_activations = 1;
+    QVERIFY(mentions(simulator_facts(*trace_report(offload), {.tensors = true}), "prints no peak"));
+    QVERIFY(!mentions(simulator_facts(*one_stage, {}), "roofline takes"));
+    QVERIFY(mentions(simulator_facts(*one_stage, {.granularity = Granularity::Layer}), "roofline takes"));
+    QVERIFY(mentions(simulator_facts(*one_stage, {.durations = true, .granularity = Granularity::Layer}),
+                     "hide more communication"));
+  }
+
+  // A bundle that is too large for a simulation has the causes without seconds.
+  void causes_without_a_simulation() {
+    const auto report = trace_report(trace_design("llama3-8b", 2, 1, 1, false, 1, 4));
+    const auto own = simulate(*report);
+    const std::string text = gap_causes_text(step_gap(*report, {.granularity = Granularity::Pass}, *own));
+    for (const char* words : {"larger of all FLOPs and all bytes", "--durations writes", "one collective"})
+      QVERIFY2(text.find(words) != std::string::npos, text.c_str());
+    QVERIFY(gap_causes_text(step_gap(*report, {.durations = true}, *own)).find("merged") ==
+            std::string::npos);
     const auto many = trace_report(trace_design("llama3-8b", 1, 1, 2048, false, 1, 2));
     QVERIFY(mentions(simulator_facts(*many, {}), "ulimit -n 2148"));
   }

@@ -109,6 +109,7 @@ class TraceSummaryTest : public QObject {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("what");
     QTest::newRow("empty") << QByteArray() << "the file is empty";
+    QTest::newRow("tar") << QByteArray(257, 'x') + "ustar" + QByteArray(250, '\0') << "tar -xf";
     QTest::newRow("text") << QByteArray("hello, this is no trace") << "byte 0";
     QTest::newRow("no node") << QByteArray(
                                     "\x05\x0a\x03"
