@@ -57,6 +57,24 @@ constexpr const char* kNoEffect[] = {"--actor-num-*",
                                      "--log-passrate",
                                      "--metadata-key"};
 
+// The samples of a rollout, shared out among its steps. slime asserts that a stated global batch is the same.
+void rollout_batch(MegatronSettings& s) {
+  const auto steps_text = s.text("--num-steps-per-rollout");
+  if (!steps_text) return;
+  const auto prompts = whole_number(s.text("--rollout-batch-size").value_or("")),
+             samples = whole_number(s.text("--n-samples-per-prompt").value_or("1")),
+             steps = whole_number(*steps_text);
+  if (!prompts || !samples || !steps || *prompts < 1 || *samples < 1 || *steps < 1)
+    return s.misread("--num-steps-per-rollout", "the batch does not follow from these numbers");
+  const std::string batch = std::to_string(capped_product({*prompts, *samples}) / *steps);
+  if (const auto given = s.text("--global-batch-size"); given && *given != batch)
+    return s.misread("--num-steps-per-rollout", "prompts x samples / steps = " + batch +
+                                                    " is not --global-batch-size, which slime asserts");
+  s.derive("--global-batch-size", batch,
+           "--rollout-batch-size x --n-samples-per-prompt / --num-steps-per-rollout "
+           "(slime/utils/arguments.py)");
+}
+
 void translate(MegatronSettings& s) {
   const bool by_tokens = s.on("--use-dynamic-batch-size");
   const auto tokens = s.text("--max-tokens-per-gpu");
@@ -67,7 +85,8 @@ void translate(MegatronSettings& s) {
     if (!other && name != "--use-dynamic-batch-size" && name != "--max-tokens-per-gpu")
       s.put(name, value, name);
   }
-  s.no_effect(kNoEffect, true);
+  rollout_batch(s);
+  s.no_effect(kNoEffect);
   s.assume("--use-distributed-optimizer", "true", kDefaults);
   if (!s.set("--fp16")) s.assume("--bf16", "true", kDefaults);
   if (by_tokens && tokens) {

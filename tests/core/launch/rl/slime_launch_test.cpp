@@ -27,6 +27,45 @@ class SlimeLaunchTest : public QObject {
       if (field.name == "--rollout-batch-size")
         QCOMPARE(static_cast<int>(field.use), static_cast<int>(LaunchUse::NoEffect));
   }
+  // Prompts x samples of a rollout, shared out among its steps.
+  void batch_of_a_rollout_data() {
+    QTest::addColumn<QString>("arguments");
+    QTest::addColumn<QString>("batch");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("use");
+    const auto row = [](const char* arguments, const char* batch, const char* name, LaunchUse use) {
+      QTest::newRow(arguments) << QString(arguments) << QString(batch) << QString(name)
+                               << static_cast<int>(use);
+    };
+    row("--num-steps-per-rollout 4 --n-samples-per-prompt 8", "256", "--global-batch-size",
+        LaunchUse::Derived);
+    row("--num-steps-per-rollout 4 --n-samples-per-prompt 8", "256", "--n-samples-per-prompt",
+        LaunchUse::Taken);
+    row("--num-steps-per-rollout 2", "64", "--global-batch-size", LaunchUse::Derived);
+    row("--global-batch-size 512 --n-samples-per-prompt 8", "512", "--n-samples-per-prompt",
+        LaunchUse::NoEffect);
+    row("--global-batch-size 256 --num-steps-per-rollout 4 --n-samples-per-prompt 8", "256",
+        "--global-batch-size", LaunchUse::Taken);
+    row("--global-batch-size 512 --num-steps-per-rollout 4 --n-samples-per-prompt 8", "512",
+        "--num-steps-per-rollout", LaunchUse::NotUnderstood);
+  }
+  void batch_of_a_rollout() {
+    QFETCH(QString, arguments);
+    QFETCH(QString, batch);
+    QFETCH(QString, name);
+    QFETCH(int, use);
+    LaunchRequest request;
+    request.text = "python3 train.py --actor-num-nodes 1 --hf-checkpoint Qwen3-4B --rollout-batch-size 128 " +
+                   arguments.toStdString() + "\n";
+    request.where = "run.sh";
+    const LaunchImport read = import_launch(request);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(QString::fromStdString(knob_text(read.design, *find_knob("batch"))), batch);
+    int found = -1;
+    for (const LaunchField& field : read.fields)
+      if (field.name == name.toStdString()) found = static_cast<int>(field.use);
+    QCOMPARE(found, use);
+  }
   void an_unknown_checkpoint_is_asked_for() {
     LaunchRequest request;
     request.text = "python3 train.py --actor-num-nodes 1 --hf-checkpoint /models/mine\n";
