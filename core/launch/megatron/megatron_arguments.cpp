@@ -280,29 +280,41 @@ class MegatronReader {
 
   // Megatron-FSDP of 2026 names the types of its gradient shards and of their reductions; "auto" is the type
   // of the parameters.
-  void fsdp_gradients() {
+  bool fsdp_gradients() {
     const std::string reduced = "--megatron-fsdp-grad-comm-dtype";
-    if (!fsdp_) return;
+    if (!fsdp_) return false;
     const auto shards = f_.text("--megatron-fsdp-main-grads-dtype"), sent = f_.text(reduced);
-    if (!shards && !sent) return;
+    if (!shards && !sent) return false;
     const std::string type = shards.value_or("auto");
     if (type != sent.value_or("auto"))
       f_.unmapped(reduced, "gradients are reduced in the type of their shards");
-    f_.set("grad_dtype", type == "auto" ? knob_text(f_.design(), *find_knob("dtype")) : type, reduced);
+    f_.set("grad_dtype", type == "auto" ? knob_text(f_.design(), *find_knob("dtype")) : type,
+           sent ? reduced : "--megatron-fsdp-main-grads-dtype");
+    return true;
   }
 
-  void precision() {
-    const bool bf16 = f_.on("--bf16"), fp16 = f_.on("--fp16");
-    f_.set("dtype", bf16 ? "bf16" : fp16 ? "fp16" : "fp32", !bf16 && fp16 ? "--fp16" : "--bf16");
-    // --bf16 implies float32 gradients; --fp16 does not.
+  // One argument says the type. --bf16 implies float32 gradients; --fp16 does not.
+  void gradients() {
     const std::string in_fp32 = "--accumulate-allreduce-grads-in-fp32", in_bf16 = "--grad-reduce-in-bf16";
-    const bool whole = f_.on(in_fp32) || !fp16;
+    const bool aware = f_.on("--use-precision-aware-optimizer") && f_.has("--main-grads-dtype");
+    if (fsdp_gradients() || aware) {
+      for (const std::string& argument : {in_fp32, in_bf16})
+        f_.ignore(argument, aware ? "--main-grads-dtype says the type of gradients"
+                                  : "Megatron-FSDP has its own types of gradients");
+      return;
+    }
+    const bool fp16 = f_.on("--fp16") && !f_.on("--bf16"), whole = f_.on(in_fp32) || !fp16;
     if (f_.on(in_bf16))
       f_.set("grad_dtype", "bf16", in_bf16);
     else
       f_.derive("grad_dtype", whole ? "fp32" : "fp16", in_fp32, "float32 unless the parameters are fp16",
                 "megatron/training/arguments.py:1216");
-    fsdp_gradients();
+  }
+
+  void precision() {
+    const bool bf16 = f_.on("--bf16"), fp16 = f_.on("--fp16");
+    f_.set("dtype", bf16 ? "bf16" : fp16 ? "fp16" : "fp32", !bf16 && fp16 ? "--fp16" : "--bf16");
+    gradients();
     moments();
     const std::string four = "--fp4-format";
     if (f_.has(four)) {

@@ -97,7 +97,6 @@ constexpr const char* kNoEffect[] = {"--adam-*",
                                      "--profile-*",
                                      "--rank",
                                      "--rerun-mode",
-                                     "--reset-*",
                                      "--result-rejected-*",
                                      "--retriever-*",
                                      "--rotary-base",
@@ -138,6 +137,8 @@ constexpr const char* kNoEffect[] = {"--adam-*",
 // Arguments that change the step, though no setting says so.
 constexpr std::pair<const char*, const char*> kChanges[] = {
     {"--deterministic-mode", "deterministic kernels are slower"},
+    {"--reset-attention-mask", "attention sees one document; packed_length would say how long"},
+    {"--reset-position-ids", "positions start anew in every document; packed_length would say how long"},
     {"--use-checkpoint-args", "the arguments of the checkpoint replace those of the launch"}};
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "launch/megatron/megatron_fields.h"
 
 #include "base/real_text.h"
+#include "launch/megatron/model_arguments.h"
 
 namespace shardscape {
 namespace {
@@ -51,10 +52,9 @@ class ModelReader {
     f_.set("clip_grad_norm", f_.positive("--clip-grad", "1.0") ? "true" : "false", "--clip-grad");
   }
 
-  // A NullTokenizer adds a token for the end of documents. A padded vocabulary is not padded again.
+  // A padded vocabulary is not padded again.
   void vocabulary() {
     const std::string tokenizer = f_.text("--tokenizer-type").value_or("GPT2BPETokenizer");
-    const int64_t added = tokenizer == "NullTokenizer" ? 1 : 0;
     if (f_.has("--padded-vocab-size")) {
       f_.set("vocab", f_.number("--padded-vocab-size", 0), "--padded-vocab-size");
       f_.set("vocab_multiple", 1, "--padded-vocab-size");
@@ -62,13 +62,28 @@ class ModelReader {
       (void)f_.text("--make-vocab-size-divisible-by");
       return;
     }
-    if (!f_.has("--vocab-size") && tokenizer != "GPT2BPETokenizer")
-      f_.unmapped("--tokenizer-type", "the launch does not give the vocabulary of a " + tokenizer);
-    f_.set("vocab", f_.number("--vocab-size", kGpt2Vocabulary - added) + added, "--vocab-size");
+    entries(tokenizer);
     if (f_.number("--extra-vocab-size", 0) != 0)  // of Pai-Megatron-Patch
       f_.unmapped("--extra-vocab-size", "added to a vocabulary that only the tokenizer knows");
     f_.set("vocab_multiple", f_.number("--make-vocab-size-divisible-by", 128),
            "--make-vocab-size-divisible-by");
+  }
+
+  // Without --vocab-size, the name of the tokenizer says its entries.
+  void entries(const std::string& tokenizer) {
+    const std::string size = "--vocab-size", name = f_.text("--tokenizer-model").value_or("");
+    if (tokenizer == "NullTokenizer" && f_.has(size))
+      return f_.conclude("vocab", std::to_string(f_.number(size, kGpt2Vocabulary - 1) + 1), size,
+                         "a NullTokenizer adds a token for the end of documents",
+                         "megatron/training/tokenizer/tokenizer.py, _NullTokenizer");
+    if (f_.has(size) || tokenizer == "GPT2BPETokenizer")
+      return f_.set("vocab", f_.number(size, kGpt2Vocabulary), size);
+    if (const int64_t known = tokenizer_entries(name); known > 0)
+      return f_.conclude("vocab", std::to_string(known), size, "of the tokenizer " + name,
+                         "config.json of the model");
+    const std::string reason = "the launch does not give the vocabulary of a " + tokenizer;
+    f_.unmapped("--tokenizer-type", reason);
+    f_.assume("vocab", std::to_string(kGpt2Vocabulary), size, reason + "; the design has that of GPT-2");
   }
 
   void blocks() {

@@ -32,6 +32,7 @@ bool use_model_arguments(const LaunchRequest& request, MegatronSettings& setting
 }
 
 int64_t tokenizer_entries(const std::string& name) {
+  if (const Preset* preset = preset_of_name(name)) return preset->model.vocab;
   // Sizes of the vocabularies in the config.json files of these models.
   static constexpr std::pair<const char*, int64_t> kEntries[] = {
       {"llama31", 128256},       {"llama3", 128256},      {"llama2", 32000},      {"mixtral", 32000},

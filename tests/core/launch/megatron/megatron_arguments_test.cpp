@@ -75,6 +75,12 @@ void pipelineAndModelRows() {
       {"--cross-entropy-loss-fusion", "true", "--cross-entropy-fusion-impl", "te"});
   row("profile", "megatron-2022", {"--transformer-impl", "local"});
   row("dropout", "false", {"--hidden-dropout", "0.0", "--attention-dropout", "0.0"});
+  row("vocab", "129280",
+      {"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", "deepseek-ai/DeepSeek-V3",
+       "--vocab-size", "null"});
+  row("vocab", "152064",
+      {"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", "Qwen/Qwen2.5-7B", "--vocab-size",
+       "null"});
   row("context", "zigzag", {"--context-parallel-size", "2"});
 }
 
@@ -220,6 +226,17 @@ class MegatronArgumentsTest : public QObject {
     row("--qk-layernorm", LaunchUse::NoCounterpart,
         modern + QStringList{"--qk-layernorm", "true", "--moe-shared-expert-intermediate-size", "16384",
                              "--moe-shared-expert-gate", "true"});
+    row("--vocab-size", LaunchUse::Derived, {});  // a NullTokenizer adds a token
+    row("--vocab-size", LaunchUse::Taken, {"--tokenizer-type", "HuggingFaceTokenizer"});
+    row("--vocab-size", LaunchUse::Derived,
+        {"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", "deepseek-ai/DeepSeek-V3",
+         "--vocab-size", "null"});
+    const QStringList unknown{"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model",
+                              "/my/words",        "--vocab-size",         "null"};
+    row("--vocab-size", LaunchUse::Assumed, unknown);
+    row("--tokenizer-type", LaunchUse::NoCounterpart, unknown);
+    for (const char* argument : {"--reset-attention-mask", "--reset-position-ids"})
+      row(argument, LaunchUse::NoCounterpart, {argument, "true"});
     row("--optimizer", LaunchUse::Taken, {"--optimizer", "muon"});
     row("--muon-tp-mode", LaunchUse::NoCounterpart, {"--optimizer", "muon"});
     row("--frobnicate", LaunchUse::NotUnderstood, {"--frobnicate", "3"});
@@ -271,6 +288,35 @@ class MegatronArgumentsTest : public QObject {
     for (const LaunchField& field : read_megatron_arguments(all, 8).fields)
       if (field.name == argument.toStdString()) found = static_cast<int>(field.use);
     QCOMPARE(found, use);
+  }
+
+  // One argument says the type of gradients.
+  void gradientTypesHaveOneSource_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("source");
+    const auto row = [](const char* source, const QStringList& arguments) {
+      QTest::addRow("%s", qPrintable(arguments.join(' '))) << arguments << QString(source);
+    };
+    row("--accumulate-allreduce-grads-in-fp32", {});
+    row("--grad-reduce-in-bf16", {"--grad-reduce-in-bf16", "true"});
+    row("--megatron-fsdp-grad-comm-dtype",
+        {"--use-megatron-fsdp", "true", "--data-parallel-sharding-strategy", "optim_grads_params",
+         "--megatron-fsdp-grad-comm-dtype", "bf16", "--megatron-fsdp-main-grads-dtype", "bf16",
+         "--accumulate-allreduce-grads-in-fp32", "true"});
+    row("--main-grads-dtype", {"--use-precision-aware-optimizer", "true", "--main-grads-dtype", "bf16",
+                               "--grad-reduce-in-bf16", "true"});
+  }
+  void gradientTypesHaveOneSource() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, source);
+    LaunchArguments all = seven_billion();
+    for (qsizetype i = 0; i < arguments.size(); i += 2)
+      all[arguments[i].toStdString()] = arguments[i + 1].toStdString();
+    QStringList found;
+    for (const LaunchField& field : read_megatron_arguments(all, 8).fields)
+      for (const std::string& id : field.knobs)
+        if (id == "grad_dtype") found << QString::fromStdString(field.name);
+    QCOMPARE(found, QStringList{source});
   }
 
   // Nothing is dropped silently.
