@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "launch/shell/shell_syntax.h"
+#include "launch/shell/shell_words.h"
 
 namespace shardscape {
 namespace {
@@ -14,6 +15,21 @@ constexpr std::string_view kSilent[] = {
     "cp",  "mv",     "ln",    "chmod", "touch", "true",  ":",  "alias", "shopt", "module", "conda"};
 
 constexpr size_t kLongestPrinted = 1 << 20;
+constexpr int64_t kMostInSequence = 10'000;
+constexpr const char* kSpaces = " \t\n";
+
+// "seq LAST", "seq FIRST LAST", "seq FIRST STEP LAST".
+std::optional<std::string> sequence(ShellState& state, const std::vector<std::string>& words) {
+  if (words.size() < 2 || words.size() > 4 || words[1].starts_with('-')) return std::nullopt;
+  const int64_t last = shell_arithmetic(state, words.back());
+  const int64_t first = words.size() > 2 ? shell_arithmetic(state, words[1]) : 1;
+  const int64_t step = words.size() > 3 ? shell_arithmetic(state, words[2]) : 1;
+  if (step < 1 || first < 0 || (last - first) / step > kMostInSequence) return std::nullopt;
+  std::string out;
+  for (int64_t i = first; i <= last; i += step) out += (i > first ? " " : "") + std::to_string(i);
+  state.budget.spend(out.size());
+  return out;
+}
 
 bool is_shell(const std::string& word) {
   return word == "bash" || word == "sh" || word == "/bin/bash" || word == "/bin/sh";
@@ -70,6 +86,54 @@ std::optional<std::string> shell_printf(const std::vector<std::string>& words, s
     if (out.size() > kLongestPrinted) return std::nullopt;
     if (value == begin) break;
   } while (value < words.size());
+  return out;
+}
+
+std::optional<std::string> shell_output(ShellState& state, const std::vector<std::string>& words) {
+  const std::string last = words.back();
+  const size_t slash = last.rfind('/');
+  if (words[0] == "dirname" && words.size() > 1)
+    return slash == std::string::npos ? "." : last.substr(0, slash);
+  if (words[0] == "basename" && words.size() > 1)
+    return words[1].substr(words[1].rfind('/') == std::string::npos ? 0 : words[1].rfind('/') + 1);
+  if (words[0] == "readlink" || words[0] == "realpath") return last;
+  if (words[0] == "expr" && words.size() > 1) {
+    std::string expression;
+    for (size_t i = 1; i < words.size(); ++i) expression += words[i] + " ";
+    return std::to_string(shell_arithmetic(state, expression));
+  }
+  if (words[0] == "printf") return shell_printf(words, 1);
+  if (words[0] == "seq") return sequence(state, words);
+  if (words[0] == "echo") {
+    std::string out;
+    for (size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + words[i];
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> shell_read(
+    const std::vector<std::string>& words, const std::string& text) {
+  size_t at = 1;
+  bool whole = false;
+  for (; at < words.size() && words[at].starts_with('-'); ++at) {
+    const bool delimiter = words[at].ends_with('d');
+    const std::string_view letters = std::string_view(words[at]).substr(1, words[at].size() - 1 - delimiter);
+    if (letters.find_first_not_of('r') != std::string_view::npos) return std::nullopt;
+    if (!delimiter) continue;
+    if (++at >= words.size() || !words[at].empty()) return std::nullopt;
+    whole = true;
+  }
+  std::string_view rest = whole ? std::string_view(text) : std::string_view(text).substr(0, text.find('\n'));
+  rest = rest.substr(0, rest.find_last_not_of(kSpaces) + 1);
+  std::vector<std::pair<std::string, std::string>> out;
+  for (; at < words.size(); ++at) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
+    const size_t end = at + 1 == words.size() ? rest.size()
+                                              : std::min(rest.find_first_of(kSpaces), rest.size());
+    out.emplace_back(words[at], rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
   return out;
 }
 

@@ -22,8 +22,7 @@ constexpr int kDeepestCall = 50;
 constexpr int kDeepestList = 1'000;
 constexpr size_t kLongestNote = 60;
 constexpr const char* kScript = "./script.sh";  // the name of the script for itself
-constexpr int64_t kMostInSequence = 10'000;
-constexpr int64_t kMostWaits = 100;  // turns of a loop that asks the running machine
+constexpr int64_t kMostWaits = 100;             // turns of a loop that asks the running machine
 
 enum class Flow { Next, Break, Continue, Return };
 using Locals = std::map<std::string, std::optional<ShellVariable>>;
@@ -321,11 +320,27 @@ class Interpreter {
       for (std::string& field : expander().fields(node.words[i].text)) words.push_back(std::move(field));
     }
     if (!node.document.empty() && !node.output.text.empty())
-      out_.files[expander().text(node.output.text)] = expander().document(node.document);
+      out_.files[expander().text(node.output.text)] = document_of(node);
     if (words.empty()) return Flow::Next;
     const bool shell = words[0] == "sbatch" || words[0] == "bash" || words[0] == "sh";
-    if (shell && !node.document.empty()) return nested(expander().document(node.document), node.line);
+    if (shell && !node.document.empty()) return nested(document_of(node), node.line);
+    if (words[0] == "read" && !node.document.empty() && reads(words, document_of(node))) return Flow::Next;
     return run_command(std::move(words), node.line);
+  }
+
+  std::string document_of(const ShellNode& node) {
+    return node.verbatim ? node.document : expander().document(node.document);
+  }
+
+  // "read NAME" of a here-document; false: its options are not known.
+  bool reads(const std::vector<std::string>& words, const std::string& document) {
+    const auto values = shell_read(words, document);
+    if (!values) return false;
+    for (const auto& [name, value] : *values) {
+      state_.budget.spend(value.size());
+      set_shell_value(state_, name, value);
+    }
+    return true;
   }
 
   Flow test(const ShellNode& node, size_t first) {
@@ -530,39 +545,12 @@ class Interpreter {
     for (const ShellWord& word : node.words)
       for (std::string& field : expander().fields(word.text)) words.push_back(std::move(field));
     if (words.empty()) return std::string();
-    const std::string last = words.back();
-    const size_t slash = last.rfind('/');
-    if (words[0] == "dirname" && words.size() > 1)
-      return slash == std::string::npos ? "." : last.substr(0, slash);
-    if (words[0] == "basename" && words.size() > 1)
-      return words[1].substr(words[1].rfind('/') == std::string::npos ? 0 : words[1].rfind('/') + 1);
-    if (words[0] == "readlink" || words[0] == "realpath") return last;
-    if (words[0] == "expr" && words.size() > 1) {
-      std::string expression;
-      for (size_t i = 1; i < words.size(); ++i) expression += words[i] + " ";
-      return std::to_string(shell_arithmetic(state_, expression));
+    if (words[0] == "cat" && words.size() == 1 && !node.document.empty()) {
+      std::string text = document_of(node);
+      text.erase(text.find_last_not_of('\n') + 1);
+      return text;
     }
-    if (words[0] == "printf") return shell_printf(words, 1);
-    if (words[0] == "seq") return sequence(words);
-    if (words[0] == "echo") {
-      std::string out;
-      for (size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + words[i];
-      return out;
-    }
-    return std::nullopt;
-  }
-
-  // "seq LAST", "seq FIRST LAST", "seq FIRST STEP LAST".
-  std::optional<std::string> sequence(const std::vector<std::string>& words) {
-    if (words.size() < 2 || words.size() > 4 || words[1].starts_with('-')) return std::nullopt;
-    const int64_t last = shell_arithmetic(state_, words.back());
-    const int64_t first = words.size() > 2 ? shell_arithmetic(state_, words[1]) : 1;
-    const int64_t step = words.size() > 3 ? shell_arithmetic(state_, words[2]) : 1;
-    if (step < 1 || first < 0 || (last - first) / step > kMostInSequence) return std::nullopt;
-    std::string out;
-    for (int64_t i = first; i <= last; i += step) out += (i > first ? " " : "") + std::to_string(i);
-    state_.budget.spend(out.size());
-    return out;
+    return shell_output(state_, words);
   }
 
   const ShellInput& input_;

@@ -159,7 +159,9 @@ class Scanner {
     while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ';' &&
            text_[at_] != '>' && text_[at_] != '|' && text_[at_] != ')')
       end += text_[at_++];
-    std::erase_if(end, [](char c) { return c == '\'' || c == '"' || c == '\\'; });
+    // Quotes around the delimiter, which the sign keeps: nothing in the text is replaced.
+    if (std::erase_if(end, [](char c) { return c == '\'' || c == '"' || c == '\\'; }) > 0)
+      tokens_.back().text += '\'';
     put(true, "");
     pending_.push_back({tokens_.size() - 1, end, indented});
   }
@@ -371,10 +373,12 @@ class Parser {
   void redirection(ShellNode& node) {
     const std::string sign = tokens_[at_++].text;
     const ShellWord target = word();
-    if (sign == "<<" || sign == "<<-")
+    if (sign.starts_with("<<") && sign != "<<<") {
       node.document = target.text;
-    else if (sign == ">" || sign == ">>")
+      node.verbatim = sign.ends_with('\'');
+    } else if (sign == ">" || sign == ">>") {
       node.output = target;
+    }
   }
 
   // A test's operators are words up to "]]".

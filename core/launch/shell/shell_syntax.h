@@ -48,6 +48,7 @@ struct ShellNode {
   std::string name = {};              // the variable of a for; the name of a function
   std::vector<ShellBranch> branches = {};
   std::string document = {};  // text of a here-document
+  bool verbatim = false;      // its delimiter has quotes: variables in the text stay
   ShellWord output = {};      // target of ">" or ">>"; empty: none
 };
 

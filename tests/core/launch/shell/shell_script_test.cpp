@@ -186,6 +186,27 @@ class ShellScriptTest : public QObject {
     QCOMPARE(shown(script), QString("cat;run|ds.json"));
   }
 
+  void texts_of_here_documents_data() {
+    QTest::addColumn<QString>("script");
+    QTest::addColumn<QString>("commands");
+    const auto row = [](const char* name, const char* script, const char* commands) {
+      QTest::newRow(name) << QString(script) << QString(commands);
+    };
+    row("cat", "N=2\nA=$(cat <<EOF\n--n $N \\\n  --m\n--bf16\nEOF\n)\nrun $A", "run|--n|2|--m|--bf16");
+    row("cat in quotes", "A=\"$(cat <<EOF\na b\n\nEOF\n)\"\nrun \"$A\"", "run|a b");
+    row("cat of a text with quotes around its end", "A=$(cat <<'EOF'\n$N x\nEOF\n)\nrun $A", "run|$N|x");
+    row("read", "N=2\nread -r -d '' A <<EOF || true\n --n $N\n --m\nEOF\nrun $A", "run|--n|2|--m");
+    row("read in one word", "N=2\nread -rd '' A <<'EOF'\n --n $N\n --m\nEOF\nrun $A", "run|--n|$N|--m");
+    row("read of a line", "read A B <<EOF\nx y z\nu\nEOF\nrun $A \"$B\"", "run|x|y z");
+  }
+  void texts_of_here_documents() {
+    QFETCH(QString, script);
+    QFETCH(QString, commands);
+    const ShellScript out = read(script.toStdString());
+    QCOMPARE(shown(out), commands);
+    QVERIFY(out.notes.empty());
+  }
+
   void a_here_document_of_a_shell_runs() {
     QCOMPARE(shown(read("N=3\nsbatch <<EOF\n#SBATCH --nodes=2\nrun a $N\nEOF\n")), QString("run|a|3"));
   }
