@@ -453,8 +453,11 @@ void SettingsReader::stages(bool several) {
     return f_.misread(per_stage, "makes " + std::to_string(stages) + " virtual stages, which " +
                                      std::to_string(d_.pp) + " ranks do not divide");
   const int64_t chunks = stages / d_.pp;
-  if (f_.design().parallel.schedule == ScheduleKind::OneFOneB ||
-      f_.design().parallel.schedule == ScheduleKind::Flexible)
+  const ScheduleKind kind = f_.design().parallel.schedule;
+  if ((kind == ScheduleKind::ZbV || kind == ScheduleKind::DualPipeV) && chunks != 2)
+    return f_.misread(
+        per_stage, "makes " + std::to_string(chunks) + " virtual stages per rank, and this schedule has two");
+  if (kind != ScheduleKind::GPipe)
     f_.derive("virtual_stages", std::to_string(chunks), per_stage,
               several ? "two per rank with this schedule" : "one per rank with this schedule",
               "torchtitan/distributed/pipeline_parallel.py:106");
