@@ -120,7 +120,7 @@ int run(const Arguments& arguments) {
   const std::string* as = arguments.value("--as");
   auto text = read_text(path);
   if (const auto* problem = std::get_if<Problem>(&text)) return print_refusal(*problem);
-  if (as ? is_launch_framework(*as) : is_launch_text(std::get<std::string>(text)))
+  if (as ? is_launch_framework(launch_framework_id(*as)) : is_launch_text(std::get<std::string>(text)))
     return import_launch_file(arguments, path, std::move(std::get<std::string>(text)));
   const auto files = read_hf_files(path);
   if (const auto* problem = std::get_if<Problem>(&files)) return print_refusal(*problem);

@@ -145,11 +145,15 @@ const std::vector<LaunchFramework>& launch_frameworks() {
   return kFrameworks;
 }
 
+std::string launch_framework_id(const std::string& name) {
+  return name == "deepspeed" ? "megatron-deepspeed" : name;
+}
+
 LaunchImport import_launch(const LaunchRequest& request) {
   LaunchImport out;
+  const std::string wanted = launch_framework_id(request.framework);
   const auto chosen = std::find_if(readers().begin(), readers().end(), [&](const Reader& reader) {
-    return request.framework.empty() ? reader.recognises(request.text)
-                                     : reader.framework.id == request.framework;
+    return wanted.empty() ? reader.recognises(request.text) : reader.framework.id == wanted;
   });
   if (chosen == readers().end()) {
     out.problems.push_back(request.framework.empty()

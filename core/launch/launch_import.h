@@ -23,11 +23,14 @@ struct LaunchFramework {
   std::string_view files;  // what is read: "shell scripts with pretrain_*.py, argument dumps in logs"
 };
 const std::vector<LaunchFramework>& launch_frameworks();
+// The id under which launches with a name of launch_export_frameworks() are read: those of "deepspeed" are
+// "megatron-deepspeed". Other names are ids themselves.
+std::string launch_framework_id(const std::string& name);
 
 struct LaunchRequest {
   std::string text;
   std::string where;                 // name of the text in messages: a file name
-  std::string framework = {};        // id; empty: recognised from the text
+  std::string framework = {};        // id or name; empty: recognised from the text
   std::optional<int64_t> gpus = {};  // all ranks; without it, the file has to say it
   int line = 0;                      // of the command to read, if there are several; 0: the first
   ShellInput shell = {};             // arguments and variables of a script, and files that it sources

@@ -3,6 +3,7 @@
 
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
+#include "launch/launch_export.h"
 #include "launch/launch_import.h"
 
 using namespace shardscape;
@@ -54,6 +55,31 @@ const LaunchField* field(const LaunchImport& import, const std::string& name) {
 class LaunchImportTest : public QObject {
   Q_OBJECT
  private slots:
+  // Launches are read under the names under which they are written.
+  void names_of_written_launches_data() {
+    QTest::addColumn<QString>("name");
+    for (const LaunchFramework& one : launch_export_frameworks()) {
+      const QString name = QString::fromUtf8(one.id.data(), static_cast<qsizetype>(one.id.size()));
+      QTest::newRow(qPrintable(name)) << name;
+    }
+  }
+  void names_of_written_launches() {
+    QFETCH(QString, name);
+    Design design;
+    QVERIFY(apply_preset(design, "llama3-8b"));
+    const bool serves = name == "vllm" || name == "sglang" || name == "trtllm";
+    if (serves) QVERIFY(!set_knob(design, *find_knob("mode"), "decode"));
+    const auto written = export_launch(design, name.toStdString());
+    QVERIFY(std::holds_alternative<LaunchText>(written));
+    LaunchRequest request;
+    request.text = std::get<LaunchText>(written).text;
+    request.where = "run.sh";
+    request.framework = name.toStdString();
+    request.gpus = design.world();
+    const LaunchImport read = import_launch(request);
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+  }
+
   void a_script_is_a_design() {
     const LaunchImport read = imported(kScript);
     QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
