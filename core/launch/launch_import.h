@@ -41,20 +41,32 @@ struct LaunchRequest {
   std::optional<ModelSpec> checkpoint = {};
 };
 
-enum class MeasuredQuantity { StepTime, UsefulFlops, Tokens, Mfu, AllocatedMemory, ReservedMemory };
+// Of a serving engine: memory of the weights, memory of the KV cache, and tokens that the cache stores.
+enum class MeasuredQuantity {
+  StepTime,
+  UsefulFlops,
+  Tokens,
+  Mfu,
+  AllocatedMemory,
+  ReservedMemory,
+  WeightMemory,
+  CacheMemory,
+  CacheTokens
+};
+
+// A setting of a service, which simulates requests (serving/service/service_spec.h).
+struct LaunchSetting {
+  std::string id, value;
+};
 
 // A value that a log says was measured. Rates and memory are those of one GPU.
 struct LaunchMeasurement {
   MeasuredQuantity quantity;
   std::string what;  // in the words of the log: "iteration time", "memory allocated"
   double value = 0;
-  std::string unit;  // "ms", "s", "MB", "GiB", "TFLOP/s", "tokens/s", "%"
+  std::string unit;  // "ms", "s", "MB", "GiB", "TFLOP/s", "tokens/s", "%", "tokens"
   int line = 0;
-};
-
-// A setting of a service, which simulates requests (serving/service/service_spec.h).
-struct LaunchSetting {
-  std::string id, value;
+  std::vector<LaunchSetting> service = {};  // of a serving engine: settings on which the value depends
 };
 
 struct LaunchImport {

@@ -11,8 +11,8 @@
 namespace shardscape {
 
 // In the unit of the measurement: time of a step, useful FLOP/s and tokens/s of a GPU, MFU, allocated memory
-// of the fullest GPU. nullopt: nothing of this kind is predicted, for example memory that the allocator
-// reserves.
+// of the fullest GPU; of a serving engine its weights and its KV cache. nullopt: nothing of this kind is
+// predicted, for example memory that the allocator reserves.
 std::optional<double> predicted_value(const LaunchMeasurement& measured, const Report& report,
                                       const Simulation& simulation);
 

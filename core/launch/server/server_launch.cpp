@@ -227,6 +227,8 @@ void read_server_launch(const LaunchRequest& request, LaunchImport& out) {
   out.design = std::move(read.design);
   out.fields = std::move(read.fields);
   out.service = fields.take_settings();
+  if (has_server_log(request.text, EngineKind::Vllm))
+    out.measured = vllm_measurements(request.text, out.service);
 }
 
 }  // namespace shardscape

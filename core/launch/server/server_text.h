@@ -33,6 +33,10 @@ bool has_server_options(std::string_view text, EngineKind engine);
 // In the order of the text. Notes and problems go to `out`.
 std::vector<ServerText> find_servers(const LaunchRequest& request, LaunchImport& out);
 
+// Memory of weights and cache that vLLM's log states at the start. service: the settings of the engine.
+std::vector<LaunchMeasurement> vllm_measurements(std::string_view log,
+                                                 const std::vector<LaunchSetting>& service);
+
 // Adds the flags of a command from its words; the model may stand between the program and its flags.
 // nullopt: the words start no engine.
 std::optional<ServerText> server_command(const std::vector<std::string>& words, int line);

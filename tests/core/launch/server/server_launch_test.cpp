@@ -8,6 +8,7 @@
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "launch/launch_import.h"
+#include "launch/launch_prediction.h"
 #include "launch/server/python_values.h"
 #include "serving/service/service_spec.h"
 
@@ -79,6 +80,42 @@ const char* const kMixtral = "vllm serve mistralai/Mixtral-8x7B-Instruct-v0.1 ";
 class ServerLaunchTest : public QObject {
   Q_OBJECT
  private slots:
+  // What a log of vLLM says of memory stands beside the prediction.
+  void measured_memory_data() {
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<double>("value");
+    QTest::addColumn<QString>("unit");
+    const auto row = [](const char* line, const char* what, double value, const char* unit) {
+      QTest::newRow(what) << QString(line) << QString(what) << value << QString(unit);
+    };
+    row("[gpu_model_runner.py:2338] Model loading took 15.3906 GiB and 4.4 seconds", "memory of the weights",
+        15.3906, "GiB");
+    row("[gpu_worker.py:298] Available KV cache memory: 55.38 GiB", "memory of the KV cache", 55.38, "GiB");
+    row("[kv_cache_utils.py:1087] GPU KV cache size: 1,810,560 tokens", "size of the KV cache", 1810560,
+        "tokens");
+  }
+  void measured_memory() {
+    QFETCH(QString, line);
+    QFETCH(QString, what);
+    QFETCH(double, value);
+    QFETCH(QString, unit);
+    const LaunchImport read = imported(
+        "non-default args: {'model': 'Qwen/Qwen3-32B', 'max_model_len': 32768, 'tensor_parallel_size': 4, "
+        "'gpu_memory_utilization': 0.95, 'kv_cache_dtype': 'fp8', 'max_num_seqs': 128}\nINFO " +
+        line.toStdString() + "\nINFO " + line.toStdString() + "\n");
+    is_valid(read);
+    QCOMPARE(read.measured.size(), size_t(1));
+    QCOMPARE(QString::fromStdString(read.measured[0].what), what);
+    QCOMPARE(read.measured[0].value, value);
+    QCOMPARE(QString::fromStdString(read.measured[0].unit), unit);
+    QCOMPARE(read.measured[0].line, 2);
+    const auto report = make_report(read.design);
+    const auto predicted = predicted_value(read.measured[0], *report, *simulate(*report));
+    QVERIFY(predicted);
+    QVERIFY2(std::abs(*predicted / value - 1) < 0.1, qPrintable(QString::number(*predicted)));
+  }
+
   // Keys of a config.json replace sizes of the model; what no size stands for is reported.
   void overridden_models_data() {
     QTest::addColumn<QString>("command");
