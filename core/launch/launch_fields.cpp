@@ -153,7 +153,7 @@ LaunchDesign LaunchFields::finish(const LaunchRules& rules) {
     if (unread && (value == "null" || (rules.is_default && rules.is_default(argument, value))))
       note(LaunchUse::NoEffect, argument, value, "", "the default");
     else if (unread && rules.knows && !rules.knows(argument))
-      misread(argument, rules.framework + " has no such argument");
+      misread(argument, rules.unknown.empty() ? rules.framework + " has no such argument" : rules.unknown);
     else if (unread)
       unmapped(argument, "a design has no counterpart");
     else if (std::none_of(out_.fields.begin(), out_.fields.end(),

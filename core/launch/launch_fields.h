@@ -46,6 +46,7 @@ struct LaunchRules {
   std::span<const std::pair<const char*, const char*>> changes = {};
   // Empty: every name is known, none has its default.
   std::function<bool(const std::string& argument)> knows = {};
+  std::string unknown = {};  // why a name is not known; empty: the framework has no such argument
   std::function<bool(const std::string& argument, const std::string& value)> is_default = {};
 };
 

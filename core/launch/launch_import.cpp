@@ -8,6 +8,7 @@
 #include "launch/bridge/python_recipe.h"
 #include "launch/deepspeed/deepspeed_launch.h"
 #include "launch/deepspeed/megatron_deepspeed.h"
+#include "launch/document/launch_document.h"
 #include "launch/internevo/internevo_launch.h"
 #include "launch/litgpt/litgpt_launch.h"
 #include "launch/maxtext/maxtext_launch.h"
@@ -125,6 +126,12 @@ bool is_python(std::string_view text) {
 }
 
 Problem unknown_text(const LaunchRequest& request) {
+  if (begins_as_toml(request.text)) {
+    const auto read = read_launch_document(DocumentLanguage::Toml, request.text, request.where);
+    if (const auto* problem = std::get_if<Problem>(&read)) return *problem;
+    return {ProblemCode::LaunchFormat, request.where, "the TOML has no sections of torchtitan",
+            "[model] with flavor, [training] and [parallelism]"};
+  }
   if (is_python(request.text))
     return {
         ProblemCode::LaunchFormat, request.where, "the text is Python, whose values only its functions know",
@@ -172,8 +179,8 @@ LaunchImport import_launch(const LaunchRequest& request) {
 }
 
 bool looks_like_launch(std::string_view text) {
-  return std::any_of(readers().begin(), readers().end(),
-                     [&](const Reader& reader) { return reader.recognises(text); });
+  return begins_as_toml(text) || std::any_of(readers().begin(), readers().end(),
+                                             [&](const Reader& reader) { return reader.recognises(text); });
 }
 
 }  // namespace shardscape

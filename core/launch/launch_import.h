@@ -85,7 +85,8 @@ struct LaunchImport {
 // Problems name the file and the place. A design without a name of its own has that of the file.
 LaunchImport import_launch(const LaunchRequest& request);
 
-// Whether a text is a launch rather than, for example, a config.json: a script, a command line or a log.
+// Whether a text is a launch rather than, for example, a config.json: a script, a command line, a log or
+// TOML.
 bool looks_like_launch(std::string_view text);
 
 }  // namespace shardscape

@@ -40,6 +40,18 @@ std::optional<ShellScript> read_script(const LaunchRequest& request, LaunchImpor
   return std::move(read);
 }
 
+std::optional<std::string> file_beside(const LaunchRequest& request, const std::string& path) {
+  if (!request.shell.source) return std::nullopt;
+  if (auto text = request.shell.source(path)) return text;
+  return request.shell.source(path.substr(path.find_last_of('/') + 1));
+}
+
+Problem missing_file(const LaunchRequest& request, const std::string& path, const std::string& also) {
+  return {ProblemCode::LaunchFormat, request.where,
+          "the command reads its settings from " + path + ", which is not in the folder of the script",
+          "the script with this file beside it" + (also.empty() ? "" : ", or " + also)};
+}
+
 std::optional<int64_t> positive_number(const std::string& text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -56,7 +68,7 @@ int64_t capped_product(std::initializer_list<int64_t> factors) {
 
 bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated, const std::string& from,
                      LaunchImport& out) {
-  out.gpus = request.gpus ? request.gpus : stated;
+  out.gpus = request.gpus ? request.gpus : stated.value_or(0) == 0 ? std::nullopt : stated;
   out.gpus_from = request.gpus ? "given" : from;
   if (out.gpus && *out.gpus >= 1 && *out.gpus <= kMostGpus) return true;
   out.problems.emplace_back(ProblemCode::LaunchGpus, request.gpus ? "--gpus" : request.where,

@@ -17,13 +17,18 @@
 
 namespace shardscape {
 
-// The number of GPUs that the person gave, otherwise that of the file. from: where the file says it. false:
-// neither says it, and out has the Problem.
+// The number of GPUs that the person gave, otherwise that of the file (0: not stated). from: where the file
+// says it. false: neither says it, and out has the Problem.
 bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated, const std::string& from,
                      LaunchImport& out);
 
 // The commands of the text as a script; its notes go to out. nullopt: out has the Problem.
 std::optional<ShellScript> read_script(const LaunchRequest& request, LaunchImport& out);
+
+// A file that the launch names, where it says or next to the launch.
+std::optional<std::string> file_beside(const LaunchRequest& request, const std::string& path);
+// The command of a launch names a file that is not there. also: other files that would do, or empty.
+Problem missing_file(const LaunchRequest& request, const std::string& path, const std::string& also);
 
 // A whole number above zero.
 std::optional<int64_t> positive_number(const std::string& text);

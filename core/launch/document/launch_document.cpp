@@ -1,5 +1,8 @@
 #include "launch/document/launch_document.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "launch/document/flat_values.h"
 
 namespace shardscape {
@@ -25,6 +28,22 @@ std::string FlatValues::spaced(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : " ") + part;
   return out;
+}
+
+bool begins_as_toml(std::string_view text) {
+  size_t at = text.find_first_not_of(" \t\r\n");
+  while (at != std::string_view::npos && text[at] == '#')
+    at = text.find_first_not_of(" \t\r\n", text.find('\n', at));
+  if (at == std::string_view::npos || text[at] != '[') return false;
+  std::string_view line = text.substr(at, text.find('\n', at) - at);
+  line.remove_prefix(std::min(line.find_first_not_of('['), line.size()));
+  const auto in_name = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '_' || c == '-'; };
+  const auto end = static_cast<size_t>(std::find_if_not(line.begin(), line.end(), in_name) - line.begin());
+  // Only a comment follows; the text may end inside the brackets.
+  const size_t behind = line.find_first_not_of("] \t\r", end);
+  const bool whole = behind == std::string_view::npos || line[behind] == '#';
+  return end > 0 && std::isalpha(static_cast<unsigned char>(line[0])) &&
+         (end == line.size() || (line[end] == ']' && whole));
 }
 
 std::variant<LaunchDocument, Problem> read_launch_document(DocumentLanguage language, const std::string& text,

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/problem.h"
@@ -29,6 +30,9 @@ enum class DocumentLanguage { Yaml, Toml, Json, Python };
 // kDeepestLaunchValue levels.
 std::variant<LaunchDocument, Problem> read_launch_document(DocumentLanguage language, const std::string& text,
                                                            const std::string& where);
+
+// Whether the first line with a value is a section of TOML, "[model]", not a list of JSON.
+bool begins_as_toml(std::string_view text);
 
 constexpr size_t kMostLaunchValues = 100'000;
 constexpr size_t kMostLaunchBytes = 64 << 20;  // of all names, with the names around them, and values

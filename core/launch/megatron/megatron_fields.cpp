@@ -1,5 +1,7 @@
 #include "launch/megatron/megatron_fields.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace shardscape {
@@ -141,10 +143,20 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"--reset-position-ids", "positions start anew in every document; packed_length would say how long"},
     {"--use-checkpoint-args", "the arguments of the checkpoint replace those of the launch"}};
 
+constexpr const char* kOfMindSpeed[] = {
+    "--context-parallel-algo", "--reuse-fp32-param",  "--schedules-method", "--swap-optimizer",
+    "--use-ascend-coc",        "--use-fused-rmsnorm", "--use-fused-swiglu", "--use-fused-rotary-pos-emb"};
+
 }  // namespace
+
+bool is_mindspeed(const LaunchArguments& arguments) {
+  return std::any_of(std::begin(kOfMindSpeed), std::end(kOfMindSpeed),
+                     [&](const char* argument) { return arguments.contains(argument); });
+}
 
 LaunchDesign MegatronFields::finish() {
   LaunchRules rules{"Megatron-LM d98e8a6", kNoEffect, kChanges};
+  if (is_mindspeed(arguments())) rules.unknown = "an argument of MindSpeed, which is not understood";
   rules.knows = [this](const std::string& argument) { return flags_.knows(argument); };
   rules.is_default = [this](const std::string& argument, const std::string& value) {
     return flags_.is_default(argument, value);

@@ -16,6 +16,10 @@ class MegatronFields : public LaunchFields {
   MegatronFlags flags_;
 };
 
+// Whether the launch is one of MindSpeed, a fork of Megatron-LM for Ascend, whose own arguments are not
+// understood.
+bool is_mindspeed(const LaunchArguments& arguments);
+
 // Sizes and architecture.
 void read_megatron_model(MegatronFields& fields);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "launch/launch_parts.h"
+#include "launch/megatron/megatron_fields.h"
 #include "launch/megatron/megatron_measured.h"
 #include "launch/megatron/megatron_settings.h"
 #include "launch/megatron/megatron_text.h"
@@ -60,6 +61,10 @@ void read_megatron_launch(const LaunchRequest& request, LaunchImport& out) {
   if (!given) return;
   if (!read_gpus(*given, request, out)) return;
   if (has_megatron_dump(request.text)) out.measured = megatron_measurements(request.text);
+  if (is_mindspeed(given->arguments))
+    out.notes.push_back({given->lines.empty() ? 0 : given->lines.begin()->second,
+                         "the launch is one of MindSpeed, a fork of Megatron-LM: its own arguments are not "
+                         "understood, and the design is that of the others"});
   LaunchDesign read = read_megatron_arguments(given->arguments, *out.gpus);
   finish_launch(std::move(read), given->lines, out);
 }

@@ -297,7 +297,7 @@ void read_neox_launch(const LaunchRequest& request, LaunchImport& out) {
     if (const auto line = document->lines.find(name); line != document->lines.end())
       lines[plain] = line->second;
   }
-  if (!set_launch_gpus(request, 0, "", out)) return;
+  if (!set_launch_gpus(request, std::nullopt, "", out)) return;
   LaunchFields fields(arguments, *out.gpus, "GPT-NeoX ea7aefd8");
   if (!NeoxReader(fields, request, out).run()) return;
   finish_launch(fields.finish({"GPT-NeoX ea7aefd8", kNoEffect}), lines, out);

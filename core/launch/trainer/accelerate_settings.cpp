@@ -125,10 +125,7 @@ std::optional<LaunchDocument> accelerate_command(const LaunchRequest& request, c
   if (const auto file = flags.find("--config_file"); file != flags.end()) {
     const auto text = file_beside(request, file->second);
     if (!text) {
-      out.problems.emplace_back(ProblemCode::LaunchFormat, request.where,
-                                "the command reads its settings from " + file->second +
-                                    ", which is not in the folder of the script",
-                                "the script with this file beside it");
+      out.problems.push_back(missing_file(request, file->second, ""));
       return std::nullopt;
     }
     auto read = read_launch_document(DocumentLanguage::Yaml, *text, file->second);

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "launch/launch_parts.h"
+
 namespace shardscape {
 namespace {
 
@@ -34,12 +36,6 @@ std::optional<LaunchDocument> read_trainer_yaml(const LaunchRequest& request, La
     return std::nullopt;
   }
   return std::get<LaunchDocument>(std::move(read));
-}
-
-std::optional<std::string> file_beside(const LaunchRequest& request, const std::string& path) {
-  if (!request.shell.source) return std::nullopt;
-  if (auto text = request.shell.source(path)) return text;
-  return request.shell.source(base_name(path));
 }
 
 std::set<std::string> add_deepspeed_file(const LaunchRequest& request, const std::string& argument,

@@ -15,8 +15,6 @@ namespace shardscape {
 bool has_yaml_key(std::string_view text, std::string_view key);
 // The YAML of the request; nullopt: out has the Problem.
 std::optional<LaunchDocument> read_trainer_yaml(const LaunchRequest& request, LaunchImport& out);
-// A file that the launch names, where it says or next to the launch.
-std::optional<std::string> file_beside(const LaunchRequest& request, const std::string& path);
 // Adds the settings of a DeepSpeed JSON under "deepspeed.". `argument` holds its path. Without the file, a
 // name such as ds_z3_config.json gives the stage, and a note says so. Returns the settings that are not of a
 // file.

@@ -101,13 +101,7 @@ struct ScriptReader {
   // The settings of accelerate join those of the trainer's file.
   void with_yaml(const ShellCommand& command, const std::string& yaml) {
     const auto own = file_beside(request, yaml);
-    if (!own) {
-      out.problems.emplace_back(
-          ProblemCode::LaunchFormat, request.where,
-          "the command reads its settings from " + yaml + ", which is not in the folder of the script",
-          "the script with this file beside it, or the YAML file itself");
-      return;
-    }
+    if (!own) return out.problems.push_back(missing_file(request, yaml, "the YAML file itself"));
     const auto accelerate = accelerate_command(request, command, out);
     if (!accelerate) return;
     LaunchRequest inner = request;

@@ -80,6 +80,51 @@ class LaunchImportTest : public QObject {
     QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
   }
 
+  // What a refusal says of texts that are no whole launch.
+  void refusals_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("where");
+    QTest::addColumn<QString>("what");
+    const auto row = [](const char* name, const char* text, const char* where, const char* what) {
+      QTest::newRow(name) << QString(text) << QString(where) << QString(what);
+    };
+    row("TOML that ends in a value", "[model]\nname = \"llama3\"\nflavor = \"70", "run.sh, line 3",
+        "not TOML");
+    row("TOML that ends in a section", "# c\n[model]\nname = \"llama3\"\n[train", "run.sh, line 4",
+        "not TOML");
+    row("TOML of something else", "[package]\nname = \"x\"\n", "run.sh", "no sections of torchtitan");
+    row("log of MaxText", "Config param per_device_batch_size: 2.0\nConfig param model_name: llama2-7b\n",
+        "run.sh", "does not say on how many GPUs");
+    row("GPT-NeoX",
+        "pipe_parallel_size: 2\nmodel_parallel_size: 2\nnum_layers: 16\nhidden_size: 2048\n"
+        "num_attention_heads: 16\nseq_length: 2048\n",
+        "run.sh", "does not say on how many GPUs");
+  }
+  void refusals() {
+    QFETCH(QString, text);
+    QFETCH(QString, where);
+    QFETCH(QString, what);
+    QVERIFY(looks_like_launch(text.toStdString()));
+    const LaunchImport read = imported(text.toStdString());
+    QVERIFY(!read.ok());
+    QCOMPARE(QString::fromStdString(read.problems[0].where), where);
+    QVERIFY2(QString::fromStdString(read.problems[0].what).contains(what), read.problems[0].what.c_str());
+  }
+
+  // A fork of Megatron-LM is named, and its own arguments are not understood.
+  void mindspeed() {
+    const LaunchImport read = imported(
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 "
+        "--seq-length 64 --max-position-embeddings 64 --micro-batch-size 1 --global-batch-size 8 "
+        "--use-fused-rmsnorm --noop-layers 1\n");
+    QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());
+    QCOMPARE(read.notes.size(), size_t(1));
+    QVERIFY(read.notes[0].text.find("MindSpeed, a fork of Megatron-LM") != std::string::npos);
+    QVERIFY(field(read, "--noop-layers")->use == LaunchUse::NotUnderstood);
+    QVERIFY(field(read, "--noop-layers")->note.find("MindSpeed") != std::string::npos);
+    QVERIFY(imported(kScript).notes.empty());
+  }
+
   void a_script_is_a_design() {
     const LaunchImport read = imported(kScript);
     QVERIFY2(read.ok(), read.ok() ? "" : to_string(read.problems[0]).c_str());

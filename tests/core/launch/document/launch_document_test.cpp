@@ -26,6 +26,30 @@ class LaunchDocumentTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void beginningsOfToml_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<bool>("toml");
+    const auto row = [](const char* text, bool toml) {
+      QTest::addRow("\"%s\"", text) << QString(text) << toml;
+    };
+    row("[model]\nname = 1", true);
+    row("# c\n\n[[a.b-c]] # d\n", true);
+    row("[mod", true);
+    row("a = 1\n[model]", false);
+    row("[rank0]: step 1", false);
+    row("[INFO] begin", false);
+    row("[\"a\"]", false);
+    row("[1, 2]", false);
+    row("[[[", false);
+    row("# c", false);
+    row("", false);
+  }
+  void beginningsOfToml() {
+    QFETCH(QString, text);
+    QFETCH(bool, toml);
+    QCOMPARE(begins_as_toml(text.toStdString()), toml);
+  }
+
   void values_have_the_path_of_their_names_data() {
     QTest::addColumn<DocumentLanguage>("language");
     QTest::addColumn<QString>("text");

@@ -69,6 +69,39 @@ class TorchtitanLaunchTest : public QObject {
     QVERIFY(field(read, "parallelism.pipeline_parallel_layers_per_stage")->use == LaunchUse::NotUnderstood);
   }
 
+  // A script that names its TOML: flags of the command replace its values.
+  void scripts_data() {
+    QTest::addColumn<QString>("flags");
+    QTest::addColumn<QString>("knob");
+    QTest::addColumn<QString>("value");
+    const auto row = [](const char* flags, const char* knob, const char* value) {
+      QTest::newRow(flags) << QString(flags) << QString(knob) << QString(value);
+    };
+    row("--job.config_file ./run.toml", "tp", "4");
+    row("--job.config-file=conf/run.toml", "tp", "4");
+    row("--job.config_file run.toml --parallelism.tensor_parallel_degree 8", "tp", "8");
+    row("--job.config_file run.toml --parallelism.tensor-parallel-degree=8", "dp", "4");
+    row("--job.config_file run.toml --parallelism.pipeline_parallel_schedule GPipe", "schedule", "gpipe");
+    row("--job.config_file run.toml --parallelism.enable_async_tensor_parallel", "tp_comm_overlap", "true");
+    row("--job.config_file run.toml --parallelism.no-enable-async-tensor-parallel", "tp_comm_overlap",
+        "false");
+  }
+  void scripts() {
+    QFETCH(QString, flags);
+    QFETCH(QString, knob);
+    QFETCH(QString, value);
+    const LaunchImport read = read_launch(
+        "torchrun --nproc_per_node=8 --nnodes 16 -m torchtitan.train " + flags.toStdString() + "\n", 0, "",
+        {{"./run.toml", kSettings}, {"run.toml", kSettings}});
+    QCOMPARE(read.gpus.value_or(0), int64_t(128));
+    QCOMPARE(expect_knobs(read, {{knob.toStdString(), value.toStdString()}, {"seq", "8192"}}), QString());
+  }
+  void scripts_without_their_file() {
+    const LaunchImport read = read_launch("torchrun -m torchtitan.train --job.config_file no.toml\n", 8);
+    QVERIFY(!read.ok());
+    QVERIFY(read.problems[0].what.find("no.toml") != std::string::npos);
+  }
+
   void written_schedules_come_back_data() {
     QTest::addColumn<QString>("schedule");
     for (const char* schedule : {"dualpipe-v", "zb-v"}) QTest::newRow(schedule) << QString(schedule);
