@@ -31,8 +31,6 @@ constexpr SettingRow kRows[] = {{"TENSOR_MODEL_PARALLEL", "--tensor-model-parall
                                 {"OVERLAP_GRAD_REDUCE", "--overlap-grad-reduce", kOn},
                                 {"OVERLAP_PARAM_GATHER", "--overlap-param-gather", kOn},
                                 {"USE_DIST_OPTIMIZER", "--use-distributed-optimizer", kOn},
-                                {"FP8_PARAM_GATHER", "--fp8-param-gather", kOn},
-                                {"FP8_PARAMS", "--fp8-param-gather", kOn},
                                 {"ASYM_PP_EMBED", "--account-for-embedding-in-pipeline-split", kOn},
                                 {"ASYM_PP_LOSS", "--account-for-loss-in-pipeline-split", kOn},
                                 {"TP_PP_DP_MAPPING", "--use-tp-pp-dp-mapping", kOn},
@@ -67,9 +65,10 @@ constexpr Benchmark kBenchmarks[] = {
     {"gpt3", "", "gpt3-175b-megatron", 2048, "the benchmark gpt3"}};
 
 // Names of variables that a launch of MLPerf reads; others belong to NCCL, Slurm or the container.
-constexpr const char* kOurs[] = {"MINIBS",     "DGXNNODES", "DGXNGPU",      "FP8",
-                                 "FP8_HYBRID", "FP4",       "FP4_RECIPE",   "MODEL_SIZE",
-                                 "FP8_DPA",    "LORA_DIM",  "LORA_DROPOUT", "FP8_ACTIVATION"};
+constexpr const char* kOurs[] = {
+    "MINIBS",     "DGXNNODES",       "DGXNGPU", "FP8",      "FP8_HYBRID",   "FP4",
+    "FP4_RECIPE", "MODEL_SIZE",      "FP8_DPA", "LORA_DIM", "LORA_DROPOUT", "FP8_ACTIVATION",
+    "FP8_PARAMS", "FP8_PARAM_GATHER"};
 
 class MlperfReader {
  public:
@@ -127,7 +126,15 @@ class MlperfReader {
       s_.put("--fp4-format", "e2m1", "FP4");
       s_.put("--fp4-recipe", s_.text("FP4_RECIPE").value_or("nvfp4"), "FP4_RECIPE");
     }
-    if (!s_.on("FP8")) return;
+    const bool fp8 = s_.on("FP8");
+    for (const char* name : {"FP8_PARAM_GATHER", "FP8_PARAMS"}) {
+      const auto value = s_.text(name);
+      if (value && !fp8 && s_.on(name))
+        s_.unmapped(name, "fp8_params needs FP8=True, which no file that is read here says");
+      else if (value)
+        s_.put("--fp8-param-gather", s_.on(name) ? "true" : "false", name);
+    }
+    if (!fp8) return;
     s_.put("--fp8-format", "hybrid", "FP8");
     (void)s_.text("FP8_HYBRID");
     s_.derive("--fp8-recipe", "delayed", "of the implementation");

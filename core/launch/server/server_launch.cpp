@@ -215,6 +215,7 @@ void read_server_launch(const LaunchRequest& request, LaunchImport& out) {
   read_model(fields, std::get<NamedModel>(model), request);
   override_model(fields,
                  fields.engine() == EngineKind::Sglang ? "json_model_override_args." : "hf_overrides.");
+  if (server->has_config) (void)fields.text("config");
   fields.follow("profile", out.framework, "profile", "the kernels of the engine", "");
   read_server_engine(fields);
   read_speculation(fields);

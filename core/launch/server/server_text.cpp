@@ -112,6 +112,7 @@ void read_config(ServerText& server, const std::map<std::string, std::string>& f
     LaunchDocument& document = std::get<LaunchDocument>(read);
     document.lines.clear();  // lines of another file
     put_document(server, document, server.engine == EngineKind::Trtllm);
+    server.has_config = true;
   }
 }
 

@@ -23,6 +23,7 @@ struct ServerText {
   std::map<std::string, int> lines;            // of arguments that a document or a log gives
   // Engines of this kind on other nodes, and what runs with them (disaggregated serving).
   std::map<std::string, std::string> fleet;  // id of a setting of the service -> value
+  bool has_config = false;                   // the arguments hold those of the file that "config" names
 };
 
 // Whether the text starts an engine, or has its log or its options. engine: nullopt for any.

@@ -73,6 +73,13 @@ constexpr const char* kNoEffect[] = {"model_type",
 constexpr std::pair<const char*, const char*> kChanges[] = {
     {"unfrozen_parameters", "only the named parameters are trained, for which there is no setting"}};
 
+// sequence_parallel_degree is the older name of context_parallel_size (src/axolotl/utils/schemas/config.py).
+TrainerDegrees degrees(const LaunchArguments& given) {
+  const bool older = given.contains("sequence_parallel_degree") && !given.contains("context_parallel_size");
+  return {"tensor_parallel_size", older ? "sequence_parallel_degree" : "context_parallel_size",
+          "dp_replicate_size", "dp_shard_size", "expert_parallel_size"};
+}
+
 class AxolotlReader {
  public:
   explicit AxolotlReader(LaunchFields& fields) : f_(fields) {}
@@ -87,8 +94,7 @@ class AxolotlReader {
     names.pure_bf16 = true;
     take_accelerate_names(f_, names);
     TrainerSettings settings(f_, names);
-    settings.degrees({"tensor_parallel_size", "context_parallel_size", "dp_replicate_size", "dp_shard_size",
-                      "expert_parallel_size"});
+    settings.degrees(degrees(f_.arguments()));
     context();
     settings.batch();
     f_.set("seq", f_.number("sequence_len", 512), "sequence_len");
@@ -191,8 +197,7 @@ void read_axolotl(const LaunchRequest& request, LaunchDocument document, LaunchI
   const std::string named = named_at == given.end() ? "" : named_at->second;
   const auto model = find_model(request, named, "base_model");
   if (const auto* problem = std::get_if<Problem>(&model)) out.problems.push_back(*problem);
-  const auto stated = stated_degrees(given, {"tensor_parallel_size", "context_parallel_size",
-                                             "dp_replicate_size", "dp_shard_size", "expert_parallel_size"});
+  const auto stated = stated_degrees(given, degrees(given));
   if (!set_launch_gpus(request, stated, "product of the degrees", out) || !out.problems.empty()) return;
   LaunchFields fields(given, *out.gpus, "axolotl");
   take_model(fields, request, std::get<NamedModel>(model), named, "base_model");

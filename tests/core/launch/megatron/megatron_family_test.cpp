@@ -359,6 +359,32 @@ class MegatronFamilyTest : public QObject {
     }
   }
 
+  // FP8_PARAMS counts where FP8 is on, in the file or in one that it sources.
+  void fp8_parameters_of_mlperf_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<int>("use");
+    QTest::addColumn<QString>("value");
+    const auto row = [](const char* text, LaunchUse use, const char* value) {
+      QTest::newRow(text) << QString(text) << static_cast<int>(use) << QString(value);
+    };
+    row("export FP8=True\nexport FP8_PARAMS=True\n", LaunchUse::Taken, "true");
+    row("export FP8_PARAMS=True\nsource ./config_common.sh\n", LaunchUse::Taken, "true");
+    row("export FP8_PARAMS=True\nsource ./config_fp8.sh\n", LaunchUse::NoCounterpart, "false");
+  }
+  void fp8_parameters_of_mlperf() {
+    QFETCH(QString, text);
+    QFETCH(int, use);
+    QFETCH(QString, value);
+    const QByteArray script = "export DGXNNODES=2\nexport MINIBS=8\n" + text.toUtf8();
+    const LaunchImport read = imported(script.constData(), {}, "llama3-8b");
+    QVERIFY(read.ok());
+    QCOMPARE(knob_text(read.design, *find_knob("fp8_params")), value.toStdString());
+    QVERIFY(field(read, "FP8_PARAMS"));
+    QCOMPARE(static_cast<int>(field(read, "FP8_PARAMS")->use), use);
+    QVERIFY(use == static_cast<int>(LaunchUse::Taken) ||
+            field(read, "FP8_PARAMS")->note.find("FP8=True") < 100);
+  }
+
   void missing_values_are_asked_for() {
     const LaunchImport unknown = imported("export DGXNNODES=2\nexport MINIBS=8\n");
     QCOMPARE(static_cast<int>(unknown.problems.at(0).code), static_cast<int>(ProblemCode::LaunchFormat));

@@ -285,6 +285,32 @@ class ServerLaunchTest : public QObject {
     has_settings(read, settings.constData());
   }
 
+  // A file of options is taken where it was read; its own settings are listed on their own.
+  void files_of_options_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("use");
+    const QString write = "cat <<EOF > x.yml\nmax-num-seqs: 8\nEOF\n", vllm = "vllm serve Qwen/Qwen3-8B ",
+                  trtllm = "trtllm-serve Qwen/Qwen3-8B --extra_llm_api_options x.yml\n";
+    const int taken = static_cast<int>(LaunchUse::Taken),
+              missing = static_cast<int>(LaunchUse::NoCounterpart);
+    QTest::newRow("vLLM") << write + vllm + "--config x.yml\n"
+                          << "--config" << taken;
+    QTest::newRow("vLLM without the file") << vllm + "--config x.yml\n"
+                                           << "--config" << missing;
+    QTest::newRow("TensorRT-LLM") << write + trtllm << "--extra_llm_api_options" << taken;
+    QTest::newRow("TensorRT-LLM without the file") << trtllm << "--extra_llm_api_options" << missing;
+  }
+  void files_of_options() {
+    QFETCH(QString, text);
+    QFETCH(QString, name);
+    QFETCH(int, use);
+    const LaunchImport read = imported(text.toStdString());
+    const LaunchField* found = field(read, name.toStdString());
+    QVERIFY(found);
+    QCOMPARE(static_cast<int>(found->use), use);
+  }
+
   void every_argument_is_accounted_for() {
     const LaunchImport read = imported(
         "vllm serve Qwen/Qwen3-8B -tp 2 --port 8000 --max-num-seqs 8 --enable-dbo --block-size many "

@@ -110,6 +110,25 @@ fsdp_config:
     QVERIFY(field(read_launch(text, 32), "dp_shard_size")->use == LaunchUse::NotUnderstood);
   }
 
+  void axolotl_context_parallelism_data() {
+    QTest::addColumn<QString>("names");
+    QTest::addColumn<QString>("used");
+    QTest::newRow("now") << "context_parallel_size: 2\n"
+                         << "context_parallel_size";
+    QTest::newRow("before") << "sequence_parallel_degree: 2\n"
+                            << "sequence_parallel_degree";
+    QTest::newRow("both") << "context_parallel_size: 2\nsequence_parallel_degree: 4\n"
+                          << "context_parallel_size";
+  }
+  void axolotl_context_parallelism() {
+    QFETCH(QString, names);
+    QFETCH(QString, used);
+    const LaunchImport read = read_launch(
+        "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 8192\n" + names.toStdString(), 8);
+    QCOMPARE(expect_knobs(read, {{"cp", "2"}, {"dp", "4"}}), QString());
+    QVERIFY(field(read, used.toStdString())->use == LaunchUse::Taken);
+  }
+
   // Keys of a config.json replace sizes of the model; a part of the weights alone has no setting.
   void axolotl_overrides() {
     const LaunchImport read = read_launch(R"(base_model: NousResearch/Meta-Llama-3-8B
