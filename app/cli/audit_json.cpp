@@ -1,4 +1,5 @@
 #include "app/cli/audit_output.h"
+#include "base/json_text.h"
 #include "design/document.h"
 #include "symbolic/json_value.h"
 
@@ -49,7 +50,7 @@ std::string audit_json(const std::vector<Audit>& audits) {
     list.push_back(recording_json(audit));
     matching += audit.matches();
   }
-  return Json{{"matching", matching}, {"recordings", list}}.dump(2) + "\n";
+  return json_document(Json{{"matching", matching}, {"recordings", list}});
 }
 
 }  // namespace shardscape

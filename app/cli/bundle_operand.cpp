@@ -23,9 +23,10 @@ std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const cha
                                  ? "it is not a folder"
                                  : (fs::directory_iterator(bundle, error), error ? error.message() : "");
   if (reason.empty()) return bundle;
-  print_problem({ProblemCode::NotAFolder, bundle.string(), reason,
-                 "the folder of a bundle, as written by shardscape-cli export" +
-                     std::string(archive_format(bundle) ? "; tar -xf " + bundle.string() + " makes it" : "")});
+  print_problem(
+      {ProblemCode::NotAFolder, bundle.string(), reason,
+       "the folder of a bundle, as written by shardscape-cli export" +
+           std::string(archive_format(bundle) ? "; tar -xf " + bundle.string() + " makes it" : "")});
   return static_cast<int>(kFileError);
 }
 

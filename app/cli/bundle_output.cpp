@@ -9,6 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "bundle/archive.h"
 
@@ -137,7 +138,7 @@ void print_summary(const ExportSummary& s, const fs::path& target, const std::st
             {"nearest", s.substitutions}});
   for (const auto& [file, text] : s.packet_substitutions) j["packet_nearest"][file].push_back(text);
   if (s.stored_bytes > 0) j["stored_bytes"] = s.stored_bytes;
-  out << j.dump(2) << "\n";
+  out << json_document(j);
 }
 
 Flag resume_flag() {

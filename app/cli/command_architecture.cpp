@@ -9,6 +9,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "design/layer_edits.h"
@@ -114,7 +115,7 @@ int check(const Arguments& arguments, const std::string& file) {
              {"problems", problems_json(result.mistakes)},
              {"problems_of_sizes", problems_json(result.size_problems)}};
     if (result.counted()) add_numbers(out, *result.report, result.kinds);
-    std::cout << out.dump(2) << "\n";
+    std::cout << json_document(out);
     return exit_code;
   }
   print_problems(result.mistakes);
@@ -150,7 +151,7 @@ int list(const Arguments& arguments) {
             {{"id", b.id}, {"label", b.label}, {"help", b.help}, {"from", place_word(b.place)}});
     out["mixers"] = choices_json(BlockUse::Mixer, library);
     out["feed_forward"] = choices_json(BlockUse::FeedForward, library);
-    std::cout << out.dump(2) << "\n";
+    std::cout << json_document(out);
     return kDone;
   }
   constexpr Align l = Align::Left;
@@ -185,7 +186,7 @@ int layers(const Arguments& arguments) {
   if (arguments.has("--json")) {
     Json out{{"architecture", report->design.model.architecture}, {"pattern", pattern}};
     add_numbers(out, *report, kind_numbers(*report));
-    std::cout << out.dump(2) << "\n";
+    std::cout << json_document(out);
     return kDone;
   }
   std::cout << "architecture: " << report->design.model.architecture << "\npattern: " << pattern << "\n\n"

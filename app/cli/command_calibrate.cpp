@@ -9,6 +9,7 @@
 #include "app/cli/text.h"
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "performance/calibrate.h"
 #include "profile/profile_ops.h"
@@ -119,7 +120,7 @@ int run(const Arguments& arguments) {
   const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops),
                                              source ? *source : "measured: " + path);
   if (arguments.has("--json"))
-    std::cout << error_json(result).dump(2) << "\n";
+    std::cout << json_document(error_json(result));
   else
     std::cout << error_text(result);
   const std::string* output = arguments.value("--output");

@@ -6,6 +6,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "design/examples.h"
 #include "symbolic/json_value.h"
 
@@ -30,7 +31,7 @@ int run(const Arguments& arguments) {
       std::cout << example.id << "\n  " << wrapped(example.title + ". " + example.summary, 2) << "\n  "
                 << wrapped("Source: " + example.source, 2) << "\n";
   }
-  if (arguments.has("--json")) std::cout << nlohmann::ordered_json{{"examples", out}}.dump(2) << "\n";
+  if (arguments.has("--json")) std::cout << json_document(nlohmann::ordered_json{{"examples", out}});
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/atomic_write.h"
+#include "base/json_text.h"
 #include "launch/launch_export.h"
 
 namespace shardscape {
@@ -57,7 +58,7 @@ int run(const Arguments& arguments) {
   }
   const LaunchText& launch = std::get<LaunchText>(written);
   if (arguments.has("--json")) {
-    std::cout << launch_json(*framework, launch).dump(2) << "\n";
+    std::cout << json_document(launch_json(*framework, launch));
     return kDone;
   }
   print_gaps(*framework, launch.gaps);

@@ -12,6 +12,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/space_flags.h"
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "design/cluster.h"
@@ -204,7 +205,7 @@ int run(const Arguments& arguments) {
     print_problem(*layouts->unavailable);
     return kNegativeAnswer;
   }
-  std::cout << (arguments.has("--json") ? layouts_json(*layouts, question).dump(2) + "\n"
+  std::cout << (arguments.has("--json") ? json_document(layouts_json(*layouts, question))
                                         : layouts_text(*layouts, question));
   return layouts->found.empty() ? kNegativeAnswer : kDone;
 }

@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "design/cluster.h"
@@ -108,8 +109,8 @@ Result<Design> named(const std::string& name) {
 int print(const Design& design, bool json) {
   const auto sections = machine_table(design);
   if (json)
-    std::cout << Json{{"machine", machine_name(design.cluster)}, {"sections", json_of(sections)}}.dump(2)
-              << "\n";
+    std::cout << json_document(
+        Json{{"machine", machine_name(design.cluster)}, {"sections", json_of(sections)}});
   else
     std::cout << text_of(sections);
   return kDone;
@@ -156,7 +157,7 @@ int run(const Arguments& arguments) {
   }
   for (const NetworkEntry& n : networks())
     out["networks"].push_back({{"id", n.id}, {"name", n.name}, {"accelerators", n.accelerators}});
-  std::cout << out.dump(2) << "\n";
+  std::cout << json_document(out);
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "design/knobs/published_layout.h"
 #include "model/model_sizes.h"
@@ -84,7 +85,7 @@ int run(const Arguments& arguments) {
   }
   Json list = Json::array();
   for (const Row& row : rows) list.push_back(entry(row));
-  std::cout << Json{{"presets", list}}.dump(2) << "\n";
+  std::cout << json_document(Json{{"presets", list}});
   return exit_code;
 }
 

@@ -11,6 +11,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "base/real_text.h"
 #include "base/units.h"
 #include "design/cluster.h"
@@ -178,7 +179,7 @@ int run_sensitivity(const Arguments& arguments) {
     });
   }();
   if (!found) return kInterrupted;
-  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n"
+  std::cout << (arguments.has("--json") ? json_document(sensitivity_json(*found))
                                         : on_machine(std::get<Design>(design)) + sensitivity_text(*found));
   return kDone;
 }
@@ -247,7 +248,7 @@ int run_scaling(const Arguments& arguments) {
                             {"points", scaling_json(line.points, line.best, weak)["points"]}});
     text += line_text(line);
   }
-  std::cout << (arguments.has("--json") ? out.dump(2) + "\n" : text);
+  std::cout << (arguments.has("--json") ? json_document(out) : text);
   return kDone;
 }
 

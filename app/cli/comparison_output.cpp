@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/cli/text.h"
+#include "base/json_text.h"
 
 namespace shardscape {
 namespace {
@@ -102,7 +103,7 @@ std::string comparison_json(const char* kind, const std::vector<std::string>& na
     for (const auto& [low, high] : row.bands)
       bands.push_back(std::isfinite(low) ? json{low, high} : json(nullptr));
   }
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(out);
 }
 
 std::string comparison_text(const std::vector<std::string>& names,

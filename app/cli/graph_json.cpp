@@ -1,5 +1,6 @@
 // The graph as JSON: nodes and edges; every size has a formula and a value.
 #include "app/cli/graph_listing.h"
+#include "base/json_text.h"
 #include "symbolic/json_value.h"
 
 namespace shardscape {
@@ -133,7 +134,7 @@ class Writer {
 }  // namespace
 
 std::string graph_json(const Report& report, const std::vector<ListedSegment>& listing) {
-  return Writer(report).document(listing).dump(2) + "\n";
+  return json_document(Writer(report).document(listing));
 }
 
 }  // namespace shardscape

@@ -10,6 +10,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "launch/launch_files.h"
@@ -192,7 +193,7 @@ int import_launch_file(const Arguments& arguments, const std::string& path, std:
   const LaunchImport import = import_launch(request);
   const auto report = import.ok() ? estimate(import.design) : nullptr;
   const bool json = arguments.has("--json");
-  if (json) std::cout << preview_json(import, report.get()).dump(2) << "\n";
+  if (json) std::cout << json_document(preview_json(import, report.get()));
   print_problems(import.ok() ? report->problems : import.problems);
   if (!import.ok()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report, arguments.has("--all-fields"));

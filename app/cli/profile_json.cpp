@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/profile_output.h"
+#include "base/json_text.h"
 
 namespace shardscape {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The text with invalid UTF-8 replaced: names of kernels come from files.
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const Json& json) { return json_document(json); }
 
 template <class T>
 Json or_null(const std::optional<T>& value) {

@@ -12,6 +12,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "app/cli/trace_output.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "bundle/bundle.h"
 #include "bundle/trace_name.h"
@@ -175,7 +176,7 @@ std::string traces_json(const TraceComparison& c) {
     if (d.kind != NodeDifference::Kind::OnlyA) entry["b"] = {{"id", d.id_b}, {"content", d.b}};
     j["differences"].push_back(std::move(entry));
   }
-  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_document(j);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/text.h"
+#include "base/json_text.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -160,9 +161,7 @@ ordered_json node_json(const FoundNode& n) {
       {"id", n.id}, {"name", n.name}, {"type", n.kind}, {"work", n.work}, {"microseconds", n.microseconds}};
 }
 
-std::string dump(const ordered_json& j) {
-  return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string dump(const ordered_json& j) { return json_document(j); }
 
 std::vector<std::string> node_row(const FoundNode& n) {
   return {std::to_string(n.id), n.kind, duration_text(static_cast<Wide>(n.microseconds)), n.work, n.name};

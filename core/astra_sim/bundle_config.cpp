@@ -148,7 +148,12 @@ class ConfigReader {
       word.clear();
     };
     bool comment = false;
-    for (const char c : content + "\n") {
+    for (size_t i = 0; i <= content.size(); ++i) {
+      const char c = i < content.size() ? content[i] : '\n';
+      // A dash before a blank begins an entry; before a digit it is a sign.
+      const bool bullet = c == '-' && word.empty() &&
+                          (i + 1 >= content.size() ||
+                           std::isspace(static_cast<unsigned char>(content[i + 1])));
       if (c == '\n') comment = false;
       if (comment) continue;
       if (c == '#') comment = true;
@@ -158,7 +163,7 @@ class ConfigReader {
       } else if (std::isspace(static_cast<unsigned char>(c)) || c == '[' || c == ']' || c == ',' ||
                  c == '#') {
         flush();
-      } else if (c != '"' && c != '\'' && !(c == '-' && word.empty())) {
+      } else if (c != '"' && c != '\'' && !bullet) {
         word += c;
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "timing/machine_of.h"
 
 namespace shardscape {
@@ -27,7 +28,7 @@ std::string system_json(const Report& report, const SimCluster& cluster, bool ro
     for (const SimDimension& d : cluster.dimensions)
       list.push_back(collective == std::string("all-to-all") ? d.all_to_all : d.reduction);
   }
-  return j.dump(2) + "\n";
+  return json_document(j);
 }
 
 std::string network_yml(const SimCluster& cluster) {
@@ -48,11 +49,11 @@ std::string network_yml(const SimCluster& cluster) {
 
 std::string memory_json(const Report& report) {
   if (!uses_host(report))
-    return nlohmann::ordered_json{{"memory-type", "NO_MEMORY_EXPANSION"}}.dump(2) + "\n";
+    return json_document(nlohmann::ordered_json{{"memory-type", "NO_MEMORY_EXPANSION"}});
   nlohmann::ordered_json j{{"memory-type", "PER_NPU_MEMORY_EXPANSION"}};
   j["remote-mem-latency"] = kHostLatencyNs;
   j["remote-mem-bw"] = machine_of(report.design).host_gbps;
-  return j.dump(2) + "\n";
+  return json_document(j);
 }
 
 bool uses_host(const Report& report) {

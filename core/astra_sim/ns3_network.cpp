@@ -6,6 +6,7 @@
 #include <set>
 
 #include "astra_sim/cluster_fabric.h"
+#include "base/json_text.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -39,7 +40,7 @@ std::string topology_text(const ClusterFabric& fabric) {
 std::string logical_text(const SimCluster& cluster) {
   nlohmann::ordered_json dimensions = nlohmann::ordered_json::array();
   for (const SimDimension& d : cluster.dimensions) dimensions.push_back(std::to_string(d.ranks));
-  return nlohmann::ordered_json{{"logical-dims", dimensions}}.dump(2) + "\n";
+  return json_document(nlohmann::ordered_json{{"logical-dims", dimensions}});
 }
 
 // The thresholds of explicit congestion notification, as in the examples: 4 KB per Gbit/s, at most 800 KB,

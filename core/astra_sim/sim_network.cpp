@@ -55,15 +55,20 @@ Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
                    "the file does not describe a network of at least two ranks",
                    "a network as shardscape-cli export writes it"};
   for (const NetworkDimension& d : config.dimensions)
-    if (d.ranks < 1 || d.gigabytes <= 0)
-      return Problem{ProblemCode::NetworkInvalid, "network.yml", "a dimension has no ranks or no bandwidth",
-                     "positive numbers"};
+    if (d.ranks < 1 || d.gigabytes <= 0 || d.latency < 0)
+      return Problem{ProblemCode::NetworkInvalid, "network.yml",
+                     "a dimension has no ranks, no bandwidth or a negative latency",
+                     "positive numbers, and a latency of at least 0"};
   if (config.replay_only) return not_simulated("replay-only is on: communication takes no time", "0");
   if (config.memory_bytes_per_second <= 0)
     return not_simulated("local-mem-bw is missing: the time of a reduction is unknown", "a positive number");
   if (config.memory_expansion && !config.own_memory)
     return Problem{ProblemCode::NotSimulated, "memory.json",
                    "ranks share their remote memory, which is not simulated", "PER_NPU_MEMORY_EXPANSION"};
+  if (config.ranks > kMostRankStreams)
+    return Problem{ProblemCode::NotSimulated, "network.yml",
+                   "the network has " + std::to_string(config.ranks) + " ranks",
+                   "at most " + std::to_string(kMostRankStreams) + " ranks"};
   if (config.dataset_splits > std::min(kMostStreams, kMostRankStreams / config.ranks))
     return not_simulated(
         "preferred-dataset-splits is " + std::to_string(config.dataset_splits),

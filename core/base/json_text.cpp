@@ -208,6 +208,11 @@ std::optional<Problem> read_json(std::string_view text, const std::string& where
                  (syntax ? "the text is not JSON: " : "") + mistake->what, mistake->accepted};
 }
 
+template <class Json>
+std::string json_document(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string json_reason(const std::exception& error) {
   const std::string text = error.what();
   const size_t end = text.starts_with("[json.exception.") ? text.find("] ") : std::string::npos;
@@ -220,5 +225,7 @@ template std::optional<Problem> read_json(std::string_view, const std::string&, 
                                           const JsonRules&);
 template std::optional<Problem> read_json(std::string_view, const std::string&, nlohmann::ordered_json&,
                                           const JsonRules&);
+template std::string json_document(const nlohmann::json&, int);
+template std::string json_document(const nlohmann::ordered_json&, int);
 
 }  // namespace shardscape

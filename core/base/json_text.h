@@ -1,4 +1,5 @@
-// The one reader of JSON text that comes from outside. It has limits, and its messages name the line.
+// The one reader of JSON text that comes from outside. It has limits, and its messages name the line. And the
+// writer of documents.
 #pragma once
 
 #include <exception>
@@ -43,6 +44,11 @@ std::optional<JsonMistake> parse_json(std::string_view text, Json& out, const Js
 template <class Json>
 std::optional<Problem> read_json(std::string_view text, const std::string& where, Json& out,
                                  const JsonRules& rules = {});
+
+// A JSON document with a line break at its end. Bytes that are not UTF-8, as names of files may have, become
+// U+FFFD.
+template <class Json>
+std::string json_document(const Json& value, int indent = 2);
 
 // The reason in an exception of the JSON library, without the library's name for it.
 std::string json_reason(const std::exception& error);

@@ -117,6 +117,7 @@ std::optional<Problem> ArchiveSink::start(ArchiveFormat format) {
   archive_ = archive_write_new();
   if (!archive_) throw std::bad_alloc();
   archive_write_set_format_pax_restricted(archive_);
+  archive_write_set_options(archive_, "hdrcharset=BINARY");  // names are bytes, in any character set
   if (format == ArchiveFormat::TarZstd) {
     archive_write_add_filter_zstd(archive_);
     // Older libraries compress on this thread; the bytes are then others, but equal each time.

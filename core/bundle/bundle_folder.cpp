@@ -174,11 +174,9 @@ std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) 
   const fs::path parent = target_.parent_path();
   // Others see the new folder only when it has its lock.
   const PathLock parent_lock = PathLock::wait(parent);
-  if (options.resume) {
+  if (options.resume)
     if (auto bad = take_leftover(options)) return bad;
-  } else {
-    removed_ = remove_leftovers(target_);
-  }
+  removed_ = remove_leftovers(target_);  // but for that which is locked now
   const int64_t needed = options.bytes_needed - (resumed_ ? bytes_below(partial_) : 0);
   if (const auto free = free_bytes(parent); free && *free < needed) {
     keep_ = resumed_;
@@ -199,7 +197,7 @@ std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) 
   return FolderSink(partial_, options.bytes_needed).write(kSettingsName, options.settings);
 }
 
-// Goes on with the temporary folder of a killed export. Those of other settings stay.
+// Goes on with the temporary folder of a killed export. A Problem if there are only some of other settings.
 std::optional<Problem> BundleFolder::take_leftover(const FolderOptions& options) {
   std::optional<Problem> mismatch;
   for (const fs::path& path : leftovers(target_)) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "astra_sim/nanoseconds.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "bundle/bundle_reader.h"
 
@@ -98,7 +99,7 @@ std::string simulation_json(const SimulationReport& report) {
       if (f.node >= 0) j["errors"].back()["node"] = f.node;
       j["errors"].back()["message"] = f.message;
     }
-  return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_document(j);
 }
 
 }  // namespace shardscape

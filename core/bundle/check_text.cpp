@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "bundle/checker.h"
 
@@ -55,7 +56,7 @@ std::string check_json(const CheckReport& report) {
     if (f.count > 1) entry["count"] = f.count;
     j["findings"].push_back(std::move(entry));
   }
-  return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_document(j);
 }
 
 }  // namespace shardscape

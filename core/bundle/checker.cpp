@@ -64,8 +64,9 @@ class Checker {
     const auto manifest = read_manifest(paths_.folder, static_cast<int64_t>(of_.traces.ranks.size()));
     if (!manifest) return;
     if (of_.absent == 0 && manifest->ranks != static_cast<int64_t>(of_.traces.ranks.size()))
-      findings_.warning("MANIFEST", -1, -1,
-                        "manifest.json describes " + std::to_string(manifest->ranks) + " ranks");
+      findings_.error("MANIFEST", -1, -1,
+                      "manifest.json describes " + std::to_string(manifest->ranks) +
+                          " ranks, but there are " + std::to_string(of_.traces.ranks.size()));
     for (size_t c = 0; c < manifest->classes.size(); ++c) {
       uint64_t digest = 0;
       for (const int64_t rank : manifest->classes[c].ranks) {

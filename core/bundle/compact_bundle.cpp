@@ -349,7 +349,7 @@ Result<ExportSummary> expand(const fs::path& compact, const CompactTable& table,
   return write_target({.target = options.target,
                        .replace = options.replace,
                        .bytes_needed = source.bytes() + static_cast<int64_t>(groups.size()) + 4096 * ranks,
-                       .settings = settings.dump(2) + "\n",
+                       .settings = json_document(settings),
                        .resume = options.resume,
                        .keep_partial = options.keep_partial},
                       [&](ByteSink& sink) -> Result<ExportSummary> {
@@ -385,7 +385,7 @@ BundleTexts compact_texts(const std::string& name, const TraceExport& traces, co
   j["part_files"] = texts_table(part_files);
   j["digest"] = table_digest(j);
   const std::string title = traces.lowering().report().design.name;
-  return {{kReadmeName, compact_readme(title, totals)}, {kCompactName, j.dump(1) + "\n"}};
+  return {{kReadmeName, compact_readme(title, totals)}, {kCompactName, json_document(j, 1)}};
 }
 
 Result<ExportSummary> expand_bundle(const fs::path& compact, const ExpandOptions& options,

@@ -25,7 +25,7 @@ std::string export_settings(const Report& report, const ExportOptions& options) 
   for (const PacketBackend backend : options.networks) j["networks"].push_back(backend_name(backend));
   j["compact"] = options.compact;
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
-  return j.dump(2) + "\n";
+  return json_document(j);
 }
 
 std::string settings_difference(const std::string& before, const std::string& now) {

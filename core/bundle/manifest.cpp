@@ -215,7 +215,7 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
   j["notes"] = notes_of(report, options);
   if (window) add_window(*window, j);
   j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
-  return j.dump(2) + "\n";
+  return json_document(j);
 }
 
 std::string manifest_of_part(const std::string& manifest, const TraceTotals& totals) {
@@ -224,7 +224,7 @@ std::string manifest_of_part(const std::string& manifest, const TraceTotals& tot
   j["ranks_here"] = totals.ranks;
   const auto& classes = j.at("classes");
   put_totals(j, totals, !classes.empty() && classes.at(0).contains("ring_position"));
-  return j.dump(2) + "\n";
+  return json_document(j);
 }
 
 std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64_t traces) {

@@ -7,6 +7,7 @@
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
 #include "base/enum_count.h"
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/knobs.h"
@@ -215,7 +216,7 @@ std::string to_json(const Design& design) {
       section[knob.id] = to_value(knob, design);
     }
   }
-  return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(root);
 }
 
 Result<Design> design_from_json(const std::string& text, const std::string& where) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "model/json_reader.h"
 #include "symbolic/json_value.h"
 
@@ -118,7 +119,7 @@ std::string goodput_file_json(const GoodputResult& result, const GoodputOptions&
     engines.push_back({{"index", json_number(point.index)}, {"value", point.values[objective]}});
   Json& entries = out["entries"] = Json::array();
   for (const GoodputEntry& entry : result.entries) entries.push_back(entry_json(entry));
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_document(root);
 }
 
 Result<std::optional<GoodputFile>> goodput_from_json(const std::string& text, const std::string& where) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/json_text.h"
 #include "model/parallel_loop.h"
 
 namespace shardscape {
@@ -241,12 +242,10 @@ std::string goodput_json(const GoodputResult& result, const GoodputOptions& opti
                   {"kwh_per_million_output_tokens", known(entry.found.cost.kwh)}});
     list.push_back(std::move(one));
   }
-  return Json{{"search", Json::parse(result_json(result.search))},
-              {"service_level", level_text(promised_level(options.spec))},
-              {"engines", result.engines},
-              {"goodput", list}}
-             .dump(2) +
-         "\n";
+  return json_document(Json{{"search", Json::parse(result_json(result.search))},
+                            {"service_level", level_text(promised_level(options.spec))},
+                            {"engines", result.engines},
+                            {"goodput", list}});
 }
 
 }  // namespace shardscape

@@ -60,7 +60,7 @@ std::string to_json(const Recovery& recovery) {
     history["steps"].push_back({{"text", step.text}, {"after", design_json(step.after)}});
   history["done"] = recovery.history.done;
   root["study"] = json::parse(to_json(recovery.study));
-  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(root, 1);
 }
 
 Result<Recovery> recovery_from_json(const std::string& text, const std::string& where) {

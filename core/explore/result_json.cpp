@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "explore/point_bands.h"
 #include "explore/result.h"
 #include "model/json_reader.h"
@@ -287,7 +288,7 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
   }
   root["sample"] = points_json(*r.space, r.sample);
   root["space"] = json::parse(to_json(r.space->spec()));
-  return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(root);
 }
 
 Result<SearchResult> result_from_json(const std::string& text, const std::string& where) {

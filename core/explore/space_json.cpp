@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "design/document.h"
 #include "explore/space.h"
 #include "model/json_reader.h"
@@ -128,7 +129,7 @@ std::string to_json(const SpaceSpec& spec) {
   for (const auto& [id, values] : spec.dimensions) dimensions[id] = values;
   if (!spec.constraints.empty()) root["constraints"] = spec.constraints;
   if (spec.memory_margin != 0) root["memory_margin"] = spec.memory_margin;
-  return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(root);
 }
 
 Result<SpaceSpec> space_from_json(const std::string& text, const std::string& where) {

@@ -131,7 +131,7 @@ std::string to_json(const Study& study) {
   }
   write_pages(root, study.pages);
   if (study.search) root[kKey] = json::parse(result_json(*study.search));
-  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_document(root, 1);
 }
 
 Result<Study> study_from_json(const std::string& text, const std::string& where) {

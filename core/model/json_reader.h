@@ -22,11 +22,15 @@ struct DataError {
   std::vector<Problem> more{};  // further mistakes, behind the first
 };
 
-// The mistakes of parts of a file that can be read one without the other.
+// The mistakes of parts of a file that can be read one without the other. Further parts are not read after
+// kMost mistakes.
 class DataMistakes {
  public:
+  static constexpr size_t kMost = 20;
+
   template <class Read>
   void collect(const Read& read) {
+    if (all_.size() >= kMost) return;
     try {
       read();
     } catch (const DataError& error) {

@@ -21,6 +21,14 @@ const KernelRule* KernelProfile::rule(const std::string& op) const {
   return it == rules.end() ? nullptr : &it->second;
 }
 
+namespace {
+
+// Bytes of a file of blocks, architectures, towers, profiles or presets. Those of the program have up to
+// 10,000. Readers compare every line with those before it.
+constexpr size_t kLongestFile = 65'536;
+
+}  // namespace
+
 Symbol chunk_count_symbol(int64_t tokens) { return Symbol::intern("nc" + std::to_string(tokens)); }
 
 std::set<int64_t> KernelProfile::chunks(const std::set<std::string>& ops) const {
@@ -107,6 +115,10 @@ class LibraryReader {
   }
   void read(const DataText& data) {
     try {
+      if (data.text.size() > kLongestFile)
+        throw DataError{{ProblemCode::DataValue, data.name,
+                         "the file has " + std::to_string(data.text.size()) + " bytes",
+                         "at most " + std::to_string(kLongestFile) + " bytes"}};
       const JsonFile file(data.text, data.name);
       if (data.folder == "blocks") put(stated_.blocks, read_block(file));
       if (data.folder == "towers") put(stated_.towers, read_tower(file));

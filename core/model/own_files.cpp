@@ -6,6 +6,7 @@
 
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/suggest.h"
 #include "model/layer_parts.h"
 #include "model/model_sizes.h"
@@ -153,7 +154,7 @@ std::string preset_text(const std::string& id, const std::string& name, const Mo
   if (!model.variants.empty()) out["variants"] = variants_json(model.variants);
   if (!model.weight_formats.empty()) out["weight_formats"] = weight_formats_text(model.weight_formats);
   out["default_seq"] = sequence;
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 Result<std::filesystem::path> save_own(const std::string& folder, const std::string& id,

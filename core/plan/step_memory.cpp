@@ -18,7 +18,8 @@ Wide step_memory(const Design& d) {
   const Wide forwards = microbatches(d) * layers;
   if (!trains(d)) return forwards * kBytesOfPass;
   const int passes = 2 + splits_backward(schedule_of(d.parallel)) + (d.workload.recompute == Recompute::Full);
-  const bool all_wait = schedule_of(d.parallel) == ScheduleKind::GPipe;
+  const ScheduleKind schedule = schedule_of(d.parallel);
+  const bool all_wait = schedule == ScheduleKind::GPipe || schedule == ScheduleKind::ZbAuto;
   return forwards * passes * (kBytesOfPass + (all_wait ? kBytesOfWaitingPass : 0));
 }
 

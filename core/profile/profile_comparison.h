@@ -43,8 +43,8 @@ struct ProfileComparison {
   std::vector<std::string> notes;               // why numbers may not be comparable
 };
 
-// A profile without a recorded rank is compared with stage 0. Collectives without recorded groups are compared
-// by kind alone.
+// A profile without a recorded rank is compared with stage 0. Collectives without recorded groups are
+// compared by kind alone.
 ProfileComparison compare_profile(const RankProfile& profile, const Report& report,
                                   const Simulation& simulation);
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "memory/memory_timeline.h"
 #include "timing/served_seconds.h"
@@ -82,7 +83,7 @@ std::string with_bands(const std::string& json, const Report& report, const Simu
                        {"over_capacity", bytes_over(fullest(report).in_use, report.memory->capacity, of)}};
     entry["memory"].update(basis_json(*of));
   }
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string service_bands_text(const Design& design) {

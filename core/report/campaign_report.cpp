@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accuracy/error_band.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "design/knobs/knobs.h"
@@ -157,7 +158,7 @@ std::string campaign_json(const Report& report, const Campaign& c) {
   out["mwh"] = band_json(c.mwh);
   out["usd_per_million_tokens"] = known(c.running.dollars);
   out["kwh_per_million_tokens"] = known(c.running.kwh);
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string campaign_sentence(const Campaign& c) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "report/text_columns.h"
 
@@ -212,11 +213,9 @@ std::string effects_json(const SettingEffects& effects) {
     one["figures"] = effect.figures ? effect_json(*effect.figures) : Json(nullptr);
     list.push_back(std::move(one));
   }
-  return Json{{"service_level", level_text(promised_level(effects.spec))},
-              {"now", effect_json(effects.now)},
-              {"effects", list}}
-             .dump(2) +
-         "\n";
+  return json_document(Json{{"service_level", level_text(promised_level(effects.spec))},
+                            {"now", effect_json(effects.now)},
+                            {"effects", list}});
 }
 
 std::string effects_csv(const SettingEffects& effects) {
@@ -245,14 +244,12 @@ std::string effects_csv(const SettingEffects& effects) {
 std::string fleet_json(const FleetSearch& search) {
   Json entries = Json::array();
   for (const FleetEntry& entry : search.entries) entries.push_back(entry_json(entry));
-  return Json{{"requests", search.requests},
-              {"service_level", level_text(promised_level(search.spec))},
-              {"simulations", search.simulations},
-              {"pairs", search.pairs},
-              {"sized", search.sized},
-              {"candidates", entries}}
-             .dump(2) +
-         "\n";
+  return json_document(Json{{"requests", search.requests},
+                            {"service_level", level_text(promised_level(search.spec))},
+                            {"simulations", search.simulations},
+                            {"pairs", search.pairs},
+                            {"sized", search.sized},
+                            {"candidates", entries}});
 }
 
 std::string fleet_csv(const FleetSearch& search) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "report/band_report.h"
 #include "report/inference_report.h"
@@ -86,7 +87,7 @@ std::string with_inference(const std::string& report_json, const Report& report,
   Json figures = figures_json(report.design.workload.mode, inference_figures(report, simulation));
   figures["mode"] = report.design.workload.mode == Mode::Decode ? "decode" : "prefill";
   out["inference"] = std::move(figures);
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string inference_text(const Report& report, const Simulation& simulation) {
@@ -193,7 +194,7 @@ std::string sweep_json(const ServingSweep& sweep) {
     for (const auto& [context, batch] : sweep.within) within.push_back(entry_of(context, batch));
     out["largest_batches_within_limits"] = std::move(within);
   }
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::vector<std::vector<std::string>> sweep_table(const ServingSweep& sweep) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "timing/pass_times.h"
 
@@ -136,7 +137,7 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
   }
   for (const StageMemory& s : memory.stages)
     out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s, ops);
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 }  // namespace shardscape

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "plan/report.h"
@@ -130,7 +131,7 @@ std::string report_json(const Report& r) {
   Json problems = Json::array();
   for (const Problem& p : r.problems) problems.push_back(problem_json(p));
   out["problems"] = problems;
-  if (!r.valid()) return out.dump(2) + "\n";
+  if (!r.valid()) return json_document(out);
   out["model"] = {{"parameters", quantity(r.model_parameters)},
                   {"active_parameters", quantity(r.active_parameters)},
                   {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
@@ -147,7 +148,7 @@ std::string report_json(const Report& r) {
   Json stages = Json::array();
   for (const StageReport& s : r.stages) stages.push_back(stage_json(r, s));
   out["stages"] = stages;
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string report_text(const Report& r) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "report/band_report.h"
 #include "report/text_columns.h"
@@ -268,7 +269,7 @@ std::string service_json(const ServiceRun& run) {
                  {"transfers", transfers_json(r)},
                  {"restarts", r.restarts},
                  {"per_million_output_tokens", running_cost_json(run.cost)}};
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string requests_csv(const ServiceRun& run) {
@@ -412,12 +413,10 @@ std::string rates_json(const RateSweep& sweep) {
   }
   Json settings = settings_json(sweep.spec);
   settings.erase("rate");
-  return Json{{"settings", settings},
-              {"bands", Json::parse(service_bands_json(sweep.design))},
-              {"rates", rates},
-              {"knee", sweep.knee ? Json(sweep.points[*sweep.knee].rate) : Json(nullptr)}}
-             .dump(2) +
-         "\n";
+  return json_document(Json{{"settings", settings},
+                            {"bands", Json::parse(service_bands_json(sweep.design))},
+                            {"rates", rates},
+                            {"knee", sweep.knee ? Json(sweep.points[*sweep.knee].rate) : Json(nullptr)}});
 }
 
 std::string rates_csv(const RateSweep& sweep) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/units.h"
 #include "campaign/running_cost.h"
 #include "performance/calibration.h"
@@ -110,7 +111,7 @@ std::string with_time(const std::string& json, const Report& report, const Simul
     const PassPlan measured = measured_passes(report, simulation);
     out["time"]["passes"] = {{"pass_times", measured.times}, {"waiting_percent", measured.waiting_percent}};
   }
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 std::string mfu_convention() {

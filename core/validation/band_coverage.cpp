@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "accuracy/error_band.h"
+#include "base/json_text.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -151,7 +152,7 @@ std::string coverage_json(const std::vector<Validation>& sets, const std::vector
     out.back()["without_half"]["mean_over_sets"] = half_mean;
     out.back()["without_set"]["mean_over_sets"] = set_mean;
   }
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 }  // namespace shardscape

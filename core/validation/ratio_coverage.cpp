@@ -7,6 +7,7 @@
 
 #include "accuracy/ratio_errors.h"
 #include "accuracy/workload_layout.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "validation/effect_signs.h"
 
@@ -193,7 +194,7 @@ std::string ratio_json(const std::vector<Validation>& sets, const std::vector<Pa
                    {"set", of.set.empty() ? Json() : Json(of.set)},
                    {"without_half", coverage_json(of.of.half)},
                    {"without_set", coverage_json(of.of.set)}});
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 }  // namespace shardscape

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/real_text.h"
 #include "base/units.h"
 #include "validation/band_coverage.h"
@@ -335,7 +336,7 @@ std::string validation_json(const Validation& v) {
   if (!v.collectives.empty()) out["collectives"] = collectives_json(v.collectives);
   if (!v.verdicts.empty()) out["verdicts"] = verdicts_json(v);
   if (!v.runs.rows.empty() || !v.runs.unmapped.empty()) out["runs"] = runs_json(v.runs);
-  return out.dump(2) + "\n";
+  return json_document(out);
 }
 
 }  // namespace shardscape

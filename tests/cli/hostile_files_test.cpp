@@ -4,8 +4,10 @@
 
 #include <QDir>
 #include <QFile>
+#include <QStringDecoder>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cstdio>
 
 #include "cli/cli_run.h"
 
@@ -114,6 +116,81 @@ class HostileFilesTest : public QObject {
     for (const QString& file : files)
       QVERIFY2(run.err.contains(file + ":"), qPrintable(file + " is not in\n" + run.err));
     QVERIFY2(!run.err.contains("exception"), qPrintable(run.err));
+  }
+
+  // A file of many mistakes has the first ones; a file that is too long is left out.
+  void many_mistakes() {
+    QTemporaryDir folder;
+    const QString blocks = folder.filePath("shardscape/models/blocks/");
+    QVERIFY(QDir().mkpath(blocks));
+    QByteArray ones = "1";
+    for (int i = 0; i < 5000; ++i) ones += ",1";
+    const auto block = [&](const QByteArray& name, const QByteArray& ops) {
+      write(blocks + name + ".json",
+            "{\"block\": \"" + name +
+                "\", \"inputs\": {\"x\": [\"hidden\"]}, \"parameters\": {}, \"ops\": [" + ops +
+                "], \"output\": \"y\"}");
+    };
+    block("many", ones);
+    block("long", ones + "," + QByteArray(70000, ' ') + "1");
+    const CliRun run = run_cli({"presets"}, {}, {"XDG_DATA_HOME=" + folder.path()});
+    QCOMPARE(run.exit_code, 0);
+    QCOMPARE(run.err.count("1 is not a line"), 20);
+    QVERIFY2(run.err.contains("long.json: the file has 80"), qPrintable(run.err));
+    QVERIFY(run.err.contains("at most 65536 bytes"));
+  }
+
+  void many_settings() {
+    QTemporaryDir folder;
+    QByteArray text = "{\"model_type\": \"llama\"";
+    for (int i = 0; i < 6000; ++i) text += ", \"k" + QByteArray::number(i) + "\": 1";
+    write(folder.filePath("c.json"), text + "}");
+    const CliRun run = run_cli({"import", "c.json"}, folder.path());
+    QCOMPARE(run.exit_code, kWrongContent);
+    QVERIFY2(run.err.contains("c.json:1") && run.err.contains("has 6001 settings"), qPrintable(run.err));
+  }
+
+  // Bytes that are not UTF-8, in names of files and in files, become U+FFFD in JSON.
+  void not_utf8_data() {
+    QTest::addColumn<QByteArray>("line");
+    for (const char* line :
+         {"import c\xff.json --json", "import l.sh --gpus 8 --json", "architecture check c\xff.json --json",
+          "audit c\xff.json --model llama3-8b --json", "validate c\xff.json --json",
+          "serve --trace r\xff.csv --json", "calibrate m\xff.csv --accelerator h100 -o cal.json",
+          "export --layers 1 --dp 2 -o e\xff --json", "export --layers 1 --dp 2 -o e\xff.tar --json",
+          "export --layers 1 --dp 2 --compact -o f\xff --json"})
+      QTest::newRow(line) << QByteArray(line);
+  }
+  void not_utf8() {
+    QFETCH(QByteArray, line);
+    QTemporaryDir folder;
+    const auto file = [&](const QByteArray& name, const QByteArray& text) {
+      FILE* out = std::fopen((folder.path().toUtf8() + '/' + name).constData(), "w");
+      QVERIFY(out);
+      std::fwrite(text.constData(), 1, static_cast<size_t>(text.size()), out);
+      std::fclose(out);
+    };
+    file("c\xff.json", "{\"model_type\": \"llama\"}");
+    file("r\xff.csv", "arrival_s,input_tokens,output_tokens\n0,10,10\n");
+    file("m\xff.csv", "op,m,n,k,dtype,us\nmatmul,4096,4096,4096,bf16,200\n");
+    file("l.sh",
+         "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --foo\xff 1\n");
+    // QProcess would encode the words.
+    QProcess shell;
+    shell.setWorkingDirectory(folder.path());
+    shell.start("sh", {"-s"});
+    QVERIFY(shell.waitForStarted());
+    shell.write("exec '" SHARDSCAPE_CLI "' " + line + "\n");
+    shell.closeWriteChannel();
+    QVERIFY(shell.waitForFinished(60'000));
+    const QByteArray out = shell.readAllStandardOutput(), err = shell.readAllStandardError();
+    QVERIFY2(!err.contains("json.exception") && shell.exitCode() != kUnreadable, err.constData());
+    const auto valid = [](const QByteArray& text) {
+      QStringDecoder utf8(QStringDecoder::Utf8);
+      const QString decoded = utf8(text);
+      return !utf8.hasError() || decoded.isNull();
+    };
+    QVERIFY2(valid(out) && valid(err), (out + err).constData());
   }
 
   void control_characters() {

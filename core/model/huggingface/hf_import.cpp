@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/shown_text.h"
 #include "model/huggingface/families/towers.h"
 #include "model/huggingface/nearest_family.h"
 #include "model/huggingface/quantization.h"
@@ -188,6 +189,25 @@ void read_model(HfReader& file, ImportResult& result) {
   file.ignore_rest();
 }
 
+// Settings of the file or of one of its parts. Published files have fewer than 200; readers look up each
+// setting among all others.
+constexpr size_t kMostSettings = 5000;
+
+// A Problem if the file or a part has more. Quantizations list modules, which are not looked up.
+std::optional<Problem> too_many_settings(const JsonFile& file) {
+  const auto check = [&](const json& part, const std::string& what) -> std::optional<Problem> {
+    if (!part.is_object() || part.size() <= kMostSettings) return std::nullopt;
+    return Problem{ProblemCode::JsonValueUnreadable, place_text(file.place(part)),
+                   what + " has " + std::to_string(part.size()) + " settings",
+                   "at most " + std::to_string(kMostSettings) + " settings"};
+  };
+  if (auto problem = check(file.root(), "the file")) return problem;
+  for (const auto& [key, part] : file.root().items())
+    if (key.find("quantization") == std::string::npos)
+      if (auto problem = check(part, "\"" + shortened(key) + "\"")) return problem;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> hf_model_types() {
@@ -211,6 +231,10 @@ ImportResult import_hf_config(const std::string& text, const std::string& where,
   result.as = as;
   try {
     const JsonFile file(text, where, JsonDialect::Python);
+    if (auto problem = too_many_settings(file)) {
+      result.problems.push_back(std::move(*problem));
+      return result;
+    }
     HfReader reader(file, result);
     read_model(reader, result);
     if (result.ok() && result.name.empty()) result.name = usual_name(where, result.model_type);

@@ -170,6 +170,9 @@ class PlayTest : public QObject {
     c.replay_only = true;
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
     QVERIFY(std::get<Problem>(SimNetwork::make({})).code == ProblemCode::NetworkInvalid);
+    BundleConfig backward = collective_config("Switch", {4}, "ring");
+    backward.dimensions.front().latency = -1;
+    QVERIFY(std::get<Problem>(SimNetwork::make(backward)).code == ProblemCode::NetworkInvalid);
     for (const char* by : {"direct0", "oneDoubleBinaryTree", "star"}) {
       const BundleConfig unknown = collective_config("Switch", {4}, by);
       QVERIFY(std::get<Problem>(SimNetwork::make(unknown)).code == ProblemCode::NotSimulated);

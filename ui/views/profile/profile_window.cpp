@@ -134,8 +134,7 @@ void ProfileWindow::compare() {
   const auto estimate = session_->estimate();
   if (session_->estimated() && estimate->simulation && trains(estimate->report->design)) {
     const RankProfile& profile = shown();
-    comparison_ = compare_profile(profile, *estimate->report,
-                                  *estimate->simulation);
+    comparison_ = compare_profile(profile, *estimate->report, *estimate->simulation);
     accelerator_ = text_of(estimate->simulation->machine.accelerator->name);
   }
   fill();
