@@ -15,6 +15,7 @@
 #include "model/library.h"
 #include "ui/shell/document.h"
 #include "ui/shell/frame_clock.h"
+#include "ui/shell/importer.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/quit_on_signal.h"
 #include "ui/shell/recovery_bar.h"
@@ -61,7 +62,8 @@ void set_up(QCommandLineParser& parser) {
   parser.setApplicationDescription(kWindowSummary);
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument("FILE", "A saved design or study to open, as --design.", "[FILE]");
+  parser.addPositionalArgument(
+      "FILE", "A file to open: a design, a launch, a config.json, a trace or a profile.", "[FILE]");
   for (const WindowFlag& flag : kWindowFlags) parser.addOption({flag.name + 2, flag.help, flag.operand});
 }
 
@@ -157,7 +159,9 @@ int main(int argc, char** argv) {
   const QString unsaved = ui::studyFolder();
   ui::Windows windows(renders ? QString() : unsaved);
   ui::MainWindow& window = *windows.make();
-  if (!designs.isEmpty() && !open_design(window, designs.front()) && renders) {
+  // What has a preview or a window of its own is opened in front of the window.
+  const bool in_front = !designs.isEmpty() && !renders && !ui::Importer::isDocument(designs.front());
+  if (!designs.isEmpty() && !in_front && !open_design(window, designs.front()) && renders) {
     return kFailed;  // pictures of the default design would be wrong
   }
   if (parser.isSet("example") && !open_example(window, parser.value("example"))) return kBadUsage;
@@ -174,6 +178,7 @@ int main(int argc, char** argv) {
   window.restoreLayout();
   window.offerUnsaved(unsaved);
   window.show();
+  if (in_front) window.openFile(designs.front());
   if (!named && window.recoveryBar()->count() == 0) window.helper()->welcome();
   return app.exec();
 }

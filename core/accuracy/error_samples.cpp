@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/data_dir.h"
+#include "base/shown_text.h"
 #include "hardware/accelerator.h"
 #include "model/json_reader.h"
 
@@ -82,7 +83,12 @@ PairSample read_pairs(const JsonFile& file, const json& entry) {
                      "at least one number");
   }
   const json& ids = file.array(entry, "ids");
-  for (const double id : numbers(file, ids)) out.ids.push_back(static_cast<int64_t>(id));
+  for (const json& id : ids) {
+    if (!id.is_number_integer())
+      JsonFile::fail(ProblemCode::DataValue, file.place(id), shortened(id.dump()) + " is no id of a workload",
+                     "a whole number");
+    out.ids.push_back(id.get<int64_t>());
+  }
   if (out.ids.size() != out.workloads.size())
     JsonFile::fail(ProblemCode::DataValue, file.place(ids), "the lists of workloads and ids differ in length",
                    "an id per workload");

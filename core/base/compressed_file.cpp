@@ -13,7 +13,7 @@ namespace {
 
 // Traces and profiles compress 10 to 40 times. Files that expand further than this are made to exhaust
 // memory.
-constexpr size_t kLargestExpansion = 400, kAlwaysAllowed = size_t{64} << 20;
+constexpr size_t kLargestExpansion = 100, kAlwaysAllowed = size_t{64} << 20;
 constexpr size_t kPart = 1 << 18;                 // bytes read at once
 constexpr unsigned char kMagic[] = {0x1f, 0x8b};  // RFC 1952, section 2.3.1
 constexpr int kGzipOnly = 16 + MAX_WBITS;         // inflateInit2: a gzip header, no zlib header

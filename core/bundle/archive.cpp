@@ -125,22 +125,27 @@ std::optional<Problem> ArchiveSink::start(ArchiveFormat format) {
   }
   archive_write_set_bytes_per_block(archive_, kBlock);
   archive_write_set_bytes_in_last_block(archive_, 1);
-  if (archive_write_open_fd(archive_, partial_ ? partial_->descriptor() : descriptor_) != ARCHIVE_OK)
-    return failed();
+  if (archive_write_open(archive_, this, nullptr, put, nullptr) != ARCHIVE_OK) return failed();
   return std::nullopt;
 }
 
+// The library frees nothing of an archive whose write failed, so it does not learn of the failure.
+ssize_t ArchiveSink::put(struct archive*, void* sink, const void* bytes, size_t size) {
+  auto& self = *static_cast<ArchiveSink*>(sink);
+  if (self.error_ == 0)
+    self.error_ = write_all(self.partial_ ? self.partial_->descriptor() : self.descriptor_,
+                            {static_cast<const char*>(bytes), size});
+  return static_cast<ssize_t>(size);
+}
+
 ArchiveSink::~ArchiveSink() {
-  // A temporary file of a failed export is incomplete: whatever the library still writes is lost with it.
-  if (archive_) {
-    archive_write_fail(archive_);
-    archive_write_free(archive_);
-  }
+  if (error_ == 0) error_ = ECANCELED;  // a failed export has no end of the archive
+  if (archive_) archive_write_free(archive_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Problem ArchiveSink::failed() const {
-  const int error = archive_errno(archive_);
+  const int error = error_ != 0 ? error_ : archive_errno(archive_);
   if (error == ENOSPC || error == EDQUOT)
     return disk_full(target_.parent_path(), bytes_needed_, free_bytes(target_.parent_path()).value_or(0));
   if (error == EPIPE) return not_writable(target_, "the program that reads it has ended");
@@ -157,17 +162,17 @@ std::optional<Problem> ArchiveSink::write(const std::string& name, std::string_v
   archive_entry_set_mtime(entry, 0, 0);
   const int status = archive_write_header(archive_, entry);
   archive_entry_free(entry);
-  if (status != ARCHIVE_OK) return failed();
+  if (status != ARCHIVE_OK || error_ != 0) return failed();
   while (!bytes.empty()) {
     const la_ssize_t written = archive_write_data(archive_, bytes.data(), bytes.size());
-    if (written <= 0) return failed();
+    if (written <= 0 || error_ != 0) return failed();
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return std::nullopt;
 }
 
 std::optional<Problem> ArchiveSink::commit() {
-  if (archive_write_close(archive_) != ARCHIVE_OK) return failed();
+  if (archive_write_close(archive_) != ARCHIVE_OK || error_ != 0) return failed();
   archive_write_free(archive_);
   archive_ = nullptr;
   if (!partial_) {

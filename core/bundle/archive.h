@@ -1,6 +1,8 @@
 // A bundle as one archive: a tar file in a file, on standard output, or in a pipe.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -45,6 +47,7 @@ class ArchiveSink : public ByteSink {
   std::optional<Problem> open_file(bool replace);
   std::optional<Problem> open_partial();
   std::optional<Problem> start(ArchiveFormat format);
+  static ssize_t put(struct archive* archive, void* sink, const void* bytes, size_t size);
   Problem failed() const;
   std::filesystem::path target_;
   std::string folder_;
@@ -52,6 +55,7 @@ class ArchiveSink : public ByteSink {
   bool replace_ = false;
   std::optional<PartialFile> partial_;  // nothing if bytes go to the target directly
   int descriptor_ = -1;                 // of the target, without a partial file
+  int error_ = 0;                       // of the first write that failed (errno)
   std::vector<std::string> removed_;
   archive* archive_ = nullptr;
 };

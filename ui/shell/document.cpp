@@ -68,10 +68,8 @@ void Document::newDesign() {
   Q_EMIT succeeded();
 }
 
-void Document::open() {
-  const QString path = QFileDialog::getOpenFileName(window_, tr("Open design"), settings::designFolder(),
-                                                    filter());
-  if (!path.isEmpty()) openPath(path);
+QString Document::chooseFile() {
+  return QFileDialog::getOpenFileName(window_, tr("Open design"), settings::designFolder(), filter());
 }
 
 bool Document::openPath(const QString& path) { return load(path, true); }

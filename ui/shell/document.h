@@ -28,7 +28,7 @@ class Document : public QObject {
   bool modified() const;  // unsaved changes of the design, its search, its pinned designs, or pages
   QString title() const;  // the file name, or the name of the design
   void newDesign();
-  void open();                         // asks for a file
+  QString chooseFile();                // asks for a file to open; empty: none
   bool openPath(const QString& path);  // false: failed() was emitted, or the person kept the present design
   // A document that comes with the program. "Save" asks for a file.
   bool openExample(const QString& path);

@@ -107,6 +107,16 @@ void Importer::openText(const QString& text, const QString& name) {
                            .arg(name));
 }
 
+bool Importer::isDocument(const QString& path) {
+  if (kind_of_run_file(path.toStdString()) != RunFile::None) return false;
+  const auto read = read_text(path.toStdString());
+  const auto* text = std::get_if<std::string>(&read);
+  if (text && (looks_like_hf_file(*text) || looks_like_launch(*text))) return false;
+  // What cannot be read, and JSON with a mistake, has a message of its own.
+  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
+  return first == std::string::npos || (*text)[first] == '{' || is_report_document(*text);
+}
+
 void Importer::openFile(const QString& path) {
   if (openRun({path})) return;
   const auto read = read_text(path.toStdString());
@@ -114,10 +124,7 @@ void Importer::openFile(const QString& path) {
   if (text && looks_like_hf_file(*text)) return previewConfig(path);
   if (text && looks_like_launch(*text))
     return previewLaunch(*text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
-  // What cannot be read, and JSON with a mistake, has a message of its own.
-  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
-  if (first == std::string::npos || (*text)[first] == '{' || is_report_document(*text))
-    return void(document_->openPath(path));
+  if (isDocument(path)) return void(document_->openPath(path));
   message_->show(
       tr("%1 is no design, no model and no launch of a known framework. A script, a command line, a file "
          "of settings or a log is accepted.")

@@ -19,6 +19,8 @@ class Importer : public QObject {
   Q_OBJECT
  public:
   Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help, QWidget* window);
+  // Whether openFile() replaces the document, or says why the file is no design.
+  static bool isDocument(const QString& path);
   void choose();                               // asks for a file
   void openFile(const QString& path);          // by its content
   void chooseRun();                            // asks for a trace or a profile

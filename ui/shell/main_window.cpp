@@ -175,7 +175,9 @@ void MainWindow::build() {
 
 void MainWindow::wireFile() {
   connect(actions_.new_design, &QAction::triggered, document_, &Document::newDesign);
-  connect(actions_.open, &QAction::triggered, document_, &Document::open);
+  connect(actions_.open, &QAction::triggered, this, [this] {
+    if (const QString path = document_->chooseFile(); !path.isEmpty()) openFile(path);
+  });
   connect(actions_.save, &QAction::triggered, document_, &Document::save);
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);

@@ -70,6 +70,7 @@ class MainWindow : public QMainWindow {
   ProblemsPanel* problemsPanel() const { return problems_; }
   HelpWindow* help() const;  // null until help is first opened
   WindowHelp* helper() const { return help_; }
+  void openFile(const QString& path);  // Importer::openFile
   void showView(int index);            // and gives it the keyboard
   void showView(const QString& name);  // nothing for an unknown name
   // Opens another window of the program; without it the window has no "New window".
@@ -102,7 +103,6 @@ class MainWindow : public QMainWindow {
   void copy();
   void noteAdapted(const QString& model, const QStringList& changes, const QString& published);
   void wireImport();
-  void openFile(const QString& path);  // a design, a config.json or a launch; the content decides
   void compareFile();
   void saveView();
   void exportTrace();

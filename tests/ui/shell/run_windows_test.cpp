@@ -1,11 +1,14 @@
 // Traces and profiles that a person drops get a window of their own; the design stays.
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "offscreen.h"
+#include "design/document.h"
 #include "profile/run_file.h"
 #include "support/profile_trace.h"
 #include "support/trace_bundle.h"
+#include "ui/shell/importer.h"
 #include "ui/shell/main_window.h"
 #include "ui/views/profile/profile_window.h"
 #include "ui/views/trace/trace_loader.h"
@@ -45,6 +48,24 @@ class RunWindowsTest : public WindowTest {
     QVERIFY(profile);
     QTRY_COMPARE(profile->ranks().size(), size_t{1});
     QTRY_VERIFY(profile->comparison());
+  }
+
+  // What opens in front of the window: previews and windows of runs.
+  void documents_are_told_from_others() {
+    QTemporaryDir folder;
+    test::good_bundle().save(folder.path().toStdString());
+    const QString profile = folder.filePath("rank0.json"), launch = folder.filePath("run.sh"),
+                  design = folder.filePath("d.json");
+    test::ProfileTrace().launch(1, 0).kernel("gemm", 5, 10, 1).write(profile.toStdString());
+    QFile script(launch);
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write("torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4\n");
+    script.close();
+    QVERIFY(!save_design(session_->design(), design.toStdString()));
+    for (const QString& path : {folder.path(), folder.filePath("trace.0.et"), profile, launch})
+      QVERIFY2(!Importer::isDocument(path), qPrintable(path));
+    for (const QString& path : {design, folder.filePath("missing.json")})
+      QVERIFY2(Importer::isDocument(path), qPrintable(path));
   }
 
   void other_files_are_neither_data() {
