@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -117,7 +118,10 @@ std::optional<Problem> ArchiveSink::start(ArchiveFormat format) {
   archive_ = archive_write_new();
   if (!archive_) throw std::bad_alloc();
   archive_write_set_format_pax_restricted(archive_);
-  archive_write_set_options(archive_, "hdrcharset=BINARY");  // names are bytes, in any character set
+  // The library converts names from the character set of the locale. This option costs a header per file.
+  if (std::any_of(folder_.begin(), folder_.end(),
+                  [](char c) { return static_cast<unsigned char>(c) > 0x7f; }))
+    archive_write_set_options(archive_, "hdrcharset=BINARY");
   if (format == ArchiveFormat::TarZstd) {
     archive_write_add_filter_zstd(archive_);
     // Older libraries compress on this thread; the bytes are then others, but equal each time.

@@ -112,11 +112,9 @@ const QStringList kUntested{"core/model/huggingface/families",
                             "core/launch/automodel",
                             "core/launch/internevo",
                             "core/launch/litgpt",
-                            "core/launch/maxtext",
                             "core/launch/nanotron",
                             "core/launch/neox",
-                            "core/launch/simumax",
-                            "core/launch/torchtitan"};
+                            "core/launch/simumax"};
 
 // "ui/views/graph/sheet.h": "views/graph".
 QString ui_folder(const QString& path) { return path.section('/', 1, -2); }
