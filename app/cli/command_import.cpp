@@ -10,6 +10,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
+#include "base/json_text.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "launch/launch_import.h"
@@ -128,7 +129,7 @@ int run(const Arguments& arguments) {
   const ImportResult import = import_hf_files(std::get<HfFiles>(files), as ? *as : "");
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
-  if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";
+  if (json) std::cout << json_document(preview_json(import, report.get(), design));
   print_problems(import.ok() ? report->problems : import.problems);
   if (!import.nearest.empty()) std::cerr << "  fix: --as " << import.nearest << "\n";
   if (!report || !report->valid()) return kNegativeAnswer;

@@ -8,9 +8,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The text with invalid UTF-8 replaced: names of kernels come from files.
-std::string dump(const Json& json) { return json_document(json); }
-
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -122,7 +119,7 @@ std::string profile_json(const ProfileAnswer& answer) {
                         {"step", step_json(rank.step)}});
   Json out{{"profiles", profiles}, {"compared", answer.shown}};
   if (answer.comparison) out["comparison"] = comparison_json(answer);
-  return dump(out);
+  return json_document(out);
 }
 
 }  // namespace shardscape

@@ -36,7 +36,8 @@ std::string settings_difference(const std::string& before, const std::string& no
   const std::string pointer = changes[0].at("path").get<std::string>();
   const auto value = [&](const nlohmann::json& of) {
     const nlohmann::json::json_pointer at(pointer);
-    return of.contains(at) ? of.at(at).dump() : std::string("not given");
+    return of.contains(at) ? of.at(at).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                           : std::string("not given");
   };
   std::string place = pointer.substr(1);
   for (char& c : place)

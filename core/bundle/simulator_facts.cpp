@@ -29,15 +29,14 @@ std::vector<std::string> simulator_facts(const Report& report, const ExportOptio
     out.push_back("ASTRA-sim opens the traces of all ranks at once: raise the limit with ulimit -n " +
                   std::to_string(report.ranks + 100));
   if (options.granularity != Granularity::Op)
-    out.push_back(std::string("nodes of granularity ") + std::string(granularity_name(options.granularity)) +
-                  (options.durations ? " may hide more communication than ops: steps of measured designs are "
-                                       "0 to 3 % shorter than with "
-                                       "granularity op"
-                                     : " are shorter than their ops: ASTRA-sim's roofline takes the larger "
-                                       "of the summed FLOPs and the "
-                                       "summed bytes; steps of measured designs are 3 to 15 % shorter than "
-                                       "with granularity op. --durations "
-                                       "keeps the times of the ops"));
+    out.push_back(
+        "nodes of granularity " + std::string(granularity_name(options.granularity)) +
+        (options.durations
+             ? " may hide more communication than ops, which shortens a step (docs/models/traces.md, "
+               "Granularity)"
+             : " are shorter than their ops: ASTRA-sim's roofline takes the larger of the summed FLOPs and "
+               "the "
+               "summed bytes (docs/models/traces.md, Granularity); --durations keeps the times of the ops"));
   if (options.tensors)
     out.push_back(std::string("set track-local-mem to 1 in ") + kSystemName +
                   " to follow tensors; ASTRA-sim's memory then grows with the square of a trace");

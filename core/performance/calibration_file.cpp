@@ -233,7 +233,7 @@ void write(const json& value, int indent, std::string& out) {
     return list.is_array() && !list.empty() && list[0].is_number();
   };
   if (value.is_primitive() || value.empty() || numbers(value) || (value.is_array() && numbers(value[0]))) {
-    out += value.dump();
+    out += value.dump(-1, ' ', false, json::error_handler_t::replace);
     return;
   }
   out += value.is_object() ? "{\n" : "[\n";

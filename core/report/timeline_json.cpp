@@ -72,7 +72,8 @@ class Writer {
                {"step_seconds", s_.step_seconds}};
     if (!file_.left_out.empty()) other["left_out"] = file_.left_out;
     // Events are appended one by one: a step may have a million, too many for one JSON value.
-    out_ = Json{{"displayTimeUnit", "ms"}, {"otherData", other}, {"traceEvents", Json::array()}}.dump();
+    out_ = Json{{"displayTimeUnit", "ms"}, {"otherData", other}, {"traceEvents", Json::array()}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace);
     out_.resize(out_.size() - 2);  // without "]}"
     for (size_t stage = 0; stage < s_.stages.size(); ++stage) write(static_cast<int>(stage));
     file_.json = std::move(out_) + "\n]}\n";
@@ -224,7 +225,7 @@ class Writer {
   }
 
   void event(const Json& event) {
-    out_ += (first_ ? "\n" : ",\n") + event.dump();
+    out_ += (first_ ? "\n" : ",\n") + event.dump(-1, ' ', false, Json::error_handler_t::replace);
     first_ = false;
   }
 

@@ -345,6 +345,7 @@ void ExportTest::resume_after_a_kill() {
   const CliRun other = run_line(more + "job --resume --durations", folder.path());
   QCOMPARE(other.exit_code, 3);
   QVERIFY2(other.err.contains("durations was false and is true"), qPrintable(other.err));
+  QVERIFY(QDir(folder.path()).mkdir(".job.partial-abcdef"));  // of another export that was killed
   const CliRun resumed = run_line(more + "job --resume", folder.path());
   QCOMPARE(resumed.exit_code, 0);
   QVERIFY2(resumed.out.contains("resumed"), qPrintable(resumed.out));

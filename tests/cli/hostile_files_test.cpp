@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "cli/cli_run.h"
+#include "support/profile_trace.h"
 
 using namespace shardscape::test;
 
@@ -155,7 +156,7 @@ class HostileFilesTest : public QObject {
     QTest::addColumn<QByteArray>("line");
     for (const char* line :
          {"import c\xff.json --json", "import l.sh --gpus 8 --json", "architecture check c\xff.json --json",
-          "audit c\xff.json --model llama3-8b --json", "validate c\xff.json --json",
+          "audit p\xff.json --model llama3-8b --json", "validate v\xff.json --json",
           "serve --trace r\xff.csv --json", "calibrate m\xff.csv --accelerator h100 -o cal.json",
           "export --layers 1 --dp 2 -o e\xff --json", "export --layers 1 --dp 2 -o e\xff.tar --json",
           "export --layers 1 --dp 2 --compact -o f\xff --json"})
@@ -170,9 +171,15 @@ class HostileFilesTest : public QObject {
       std::fwrite(text.constData(), 1, static_cast<size_t>(text.size()), out);
       std::fclose(out);
     };
-    file("c\xff.json", "{\"model_type\": \"llama\"}");
+    file("c\xff.json",
+         R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+             "num_key_value_heads": 4, "intermediate_size": 128, "vocab_size": 256})");
+    ProfileTrace().launch(1, 0).kernel("gemm", 5, 10, 1).write(folder.path().toStdString() + "/p\xff.json");
+    QFile set(SHARDSCAPE_TEST_DATA "/measured/megatron_b200_8gpu.json");
+    QVERIFY(set.open(QIODevice::ReadOnly));
+    file("v\xff.json", set.readAll());
     file("r\xff.csv", "arrival_s,input_tokens,output_tokens\n0,10,10\n");
-    file("m\xff.csv", "op,m,n,k,dtype,us\nmatmul,4096,4096,4096,bf16,200\n");
+    file("m\xff.csv", "op,m,n,k,dtype,us\nmatmul,4096,4096,4096,bfloat16,200\n");
     file("l.sh",
          "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --foo\xff 1\n");
     // QProcess would encode the words.
@@ -188,7 +195,7 @@ class HostileFilesTest : public QObject {
     const auto valid = [](const QByteArray& text) {
       QStringDecoder utf8(QStringDecoder::Utf8);
       const QString decoded = utf8(text);
-      return !utf8.hasError() || decoded.isNull();
+      return !utf8.hasError() && decoded.isEmpty() == text.isEmpty();
     };
     QVERIFY2(valid(out) && valid(err), (out + err).constData());
   }

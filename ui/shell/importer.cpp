@@ -34,6 +34,23 @@ QStringList dragged_files(const QMimeData* data) {
   return out;
 }
 
+struct Content {
+  enum Kind { Run, Config, Launch, Document, Unknown } kind;
+  std::string text;  // of a launch
+};
+
+Content content_of(const QString& path) {
+  if (kind_of_run_file(path.toStdString()) != RunFile::None) return {Content::Run, {}};
+  const auto read = read_text(path.toStdString());
+  const auto* text = std::get_if<std::string>(&read);
+  if (text && looks_like_hf_file(*text)) return {Content::Config, {}};
+  if (text && looks_like_launch(*text)) return {Content::Launch, *text};
+  // What cannot be read, and JSON with a mistake, has a message of its own.
+  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
+  const bool document = first == std::string::npos || (*text)[first] == '{' || is_report_document(*text);
+  return {document ? Content::Document : Content::Unknown, {}};
+}
+
 }  // namespace
 
 Importer::Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help,
@@ -107,24 +124,18 @@ void Importer::openText(const QString& text, const QString& name) {
                            .arg(name));
 }
 
-bool Importer::isDocument(const QString& path) {
-  if (kind_of_run_file(path.toStdString()) != RunFile::None) return false;
-  const auto read = read_text(path.toStdString());
-  const auto* text = std::get_if<std::string>(&read);
-  if (text && (looks_like_hf_file(*text) || looks_like_launch(*text))) return false;
-  // What cannot be read, and JSON with a mistake, has a message of its own.
-  const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
-  return first == std::string::npos || (*text)[first] == '{' || is_report_document(*text);
-}
+bool Importer::isDocument(const QString& path) { return content_of(path).kind == Content::Document; }
 
 void Importer::openFile(const QString& path) {
-  if (openRun({path})) return;
-  const auto read = read_text(path.toStdString());
-  const auto* text = std::get_if<std::string>(&read);
-  if (text && looks_like_hf_file(*text)) return previewConfig(path);
-  if (text && looks_like_launch(*text))
-    return previewLaunch(*text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
-  if (isDocument(path)) return void(document_->openPath(path));
+  const Content content = content_of(path);
+  switch (content.kind) {
+    case Content::Run: return void(openRun({path}));
+    case Content::Config: return previewConfig(path);
+    case Content::Launch:
+      return previewLaunch(content.text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
+    case Content::Document: return void(document_->openPath(path));
+    case Content::Unknown: break;
+  }
   message_->show(
       tr("%1 is no design, no model and no launch of a known framework. A script, a command line, a file "
          "of settings or a log is accepted.")

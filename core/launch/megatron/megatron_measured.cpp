@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "launch/text_lines.h"
+
 namespace shardscape {
 namespace {
 
@@ -41,15 +43,10 @@ std::optional<double> number_behind(std::string_view line, std::string_view word
 
 std::vector<LaunchMeasurement> megatron_measurements(std::string_view log) {
   std::map<const Row*, std::vector<Found>> found;
-  int number = 0;
-  for (size_t at = 0; at < log.size();) {
-    const size_t end = std::min(log.find('\n', at), log.size());
-    const std::string_view line = log.substr(at, end - at);
-    at = end + 1;
-    ++number;
+  for_lines(log, [&](std::string_view line, int number) {
     for (const Row& row : kRows)
       if (const auto value = number_behind(line, row.words)) found[&row].push_back({*value, number});
-  }
+  });
   std::vector<LaunchMeasurement> out;
   for (const Row& row : kRows) {
     std::vector<Found>& values = found[&row];

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "launch/server/server_text.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -38,19 +39,14 @@ std::optional<double> number_between(std::string_view line, const Row& row) {
 std::vector<LaunchMeasurement> vllm_measurements(std::string_view log,
                                                  const std::vector<LaunchSetting>& service) {
   std::vector<LaunchMeasurement> out;
-  int number = 0;
-  for (size_t at = 0; at < log.size();) {
-    const size_t end = std::min(log.find('\n', at), log.size());
-    const std::string_view line = log.substr(at, end - at);
-    at = end + 1;
-    ++number;
+  for_lines(log, [&](std::string_view line, int number) {
     for (const Row& row : kRows) {
       const auto value = number_between(line, row);
       const bool known = std::any_of(
           out.begin(), out.end(), [&](const LaunchMeasurement& one) { return one.quantity == row.quantity; });
       if (value && !known) out.push_back({row.quantity, row.what, *value, row.unit, number, service});
     }
-  }
+  });
   return out;
 }
 

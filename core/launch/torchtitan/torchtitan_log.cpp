@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "launch/document/document_launch.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -39,16 +40,6 @@ std::string number_after(std::string_view line, std::string_view name) {
     out += line[i];
   }
   return out;
-}
-
-template <typename Use>
-void for_lines(std::string_view text, const Use& use) {
-  int line = 1;
-  for (size_t at = 0; at < text.size(); ++line) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    use(text.substr(at, end - at), line);
-    at = end + 1;
-  }
 }
 
 }  // namespace

@@ -170,6 +170,10 @@ class PlayTest : public QObject {
     c.replay_only = true;
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
     QVERIFY(std::get<Problem>(SimNetwork::make({})).code == ProblemCode::NetworkInvalid);
+    BundleConfig huge = collective_config("Switch", {4}, "ring");
+    huge.ranks = int64_t{1} << 30;
+    const Problem too_many = std::get<Problem>(SimNetwork::make(huge));
+    QVERIFY2(too_many.where == "network.yml", to_string(too_many).c_str());
     BundleConfig backward = collective_config("Switch", {4}, "ring");
     backward.dimensions.front().latency = -1;
     QVERIFY(std::get<Problem>(SimNetwork::make(backward)).code == ProblemCode::NetworkInvalid);
