@@ -3,8 +3,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "offscreen.h"
 #include "design/document.h"
+#include "offscreen.h"
 #include "profile/run_file.h"
 #include "support/profile_trace.h"
 #include "support/trace_bundle.h"
