@@ -50,8 +50,7 @@ int run(const Arguments& arguments) {
   for (size_t i = 0; i < designs.size(); ++i) {
     compared_designs.push_back(compared(designs[i], plans));
     if (compared_designs.back().simulation) continue;
-    std::cerr << paths[i] << ":\n";
-    print_problems(compared_designs.back().report->problems);
+    print_problems_of_file(compared_designs.back().report->problems, paths[i]);
     return kNegativeAnswer;
   }
   tell_apart(names, paths);

@@ -92,7 +92,7 @@ std::variant<std::optional<GoodputFile>, int> resumed(const Arguments& arguments
   if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
   auto& file = std::get<0>(read);
   if (!file || !(file->options == options))
-    return wrong({ProblemCode::ResultOfOtherSearch, "--resume",
+    return wrong({ProblemCode::ResultOfOtherSearch, *path,
                   file ? "the file has another service, or other numbers of engines"
                        : "the file is not of a search by goodput",
                   "the same flags as the interrupted search"});
@@ -269,7 +269,7 @@ int run(const Arguments& arguments) {
   const auto checkpoint = checkpoint_of(arguments);
   if (const int* exit_code = std::get_if<int>(&checkpoint)) return *exit_code;
   const int64_t checkpoint_seconds = std::get<int64_t>(checkpoint);
-  const auto space = space_of(arguments);
+  const auto space = interrupt.end_at_once_during([&] { return space_of(arguments); });
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
   const bool json = arguments.has("--json"), goodput = by_goodput(arguments);
   if (!goodput)
@@ -305,7 +305,10 @@ int run(const Arguments& arguments) {
     }
     return search(std::get<0>(space), options, callbacks, interrupt.token());
   }();
-  if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
+  if (auto* problem = std::get_if<Problem>(&found)) {
+    if (problem->code == ProblemCode::ResultOfOtherSearch) problem->where = *arguments.value("--resume");
+    return wrong(*problem);
+  }
   const SearchResult& result = std::get<SearchResult>(found);
   const RunFigures figures{
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),

@@ -60,7 +60,7 @@ int run(const Arguments& arguments) {
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
-  print_problems(report.problems);
+  print_design_problems(report.problems, arguments);
   if (report.ranks == 1)
     print_problem(
         Problem::note(ProblemCode::OneRank, "dp",

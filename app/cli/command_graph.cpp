@@ -61,7 +61,7 @@ int run(const Arguments& arguments) {
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
-  print_problems(report.problems);
+  print_design_problems(report.problems, arguments);
   GraphFilter filter;
   if (const int exit_code = read_filter(arguments, report.graph(), filter)) return exit_code;
   std::cout << print(report, list_graph(report, filter));

@@ -130,7 +130,10 @@ int run(const Arguments& arguments) {
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << json_document(preview_json(import, report.get(), design));
-  print_problems(import.ok() ? report->problems : import.problems);
+  if (import.ok())
+    print_problems_of_file(report->problems, path);
+  else
+    print_problems(import.problems);
   if (!import.nearest.empty()) std::cerr << "  fix: --as " << import.nearest << "\n";
   if (!report || !report->valid()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report, arguments.has("--all-fields"));

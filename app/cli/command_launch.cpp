@@ -49,7 +49,7 @@ int run(const Arguments& arguments) {
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const auto& report = std::get<0>(made);
-  print_problems(report->problems);
+  print_design_problems(report->problems, arguments);
   if (!report->valid()) return kNegativeAnswer;
   const auto written = export_launch(report->design, *framework);
   if (const auto* problem = std::get_if<Problem>(&written)) {

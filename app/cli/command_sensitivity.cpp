@@ -163,7 +163,7 @@ std::variant<Design, int> valid_design(const Arguments& arguments) {
   auto design = design_of(arguments);
   if (std::holds_alternative<int>(design)) return design;
   const auto problems = validate(std::get<Design>(design));
-  print_problems(problems);
+  print_design_problems(problems, arguments);
   if (has_errors(problems)) return kNegativeAnswer;
   return design;
 }

@@ -93,9 +93,9 @@ int run(const Arguments& arguments) {
   if (const Answer answer = std::get<0>(question)) return answer(arguments, std::get<Design>(design), spec);
   Interrupt interrupt;
   const bool steps = arguments.has("--csv") || arguments.has("--perfetto") || arguments.has("--bundle");
-  const auto made = run_service(std::get<Design>(design), spec, interrupt.token(), {},
-                                steps ? RunSteps::Kept : RunSteps::Counted);
-  if (interrupt.token().stop_requested()) return kInterrupted;
+  const auto made = interrupt.end_at_once_during([&] {
+    return run_service(std::get<Design>(design), spec, {}, {}, steps ? RunSteps::Kept : RunSteps::Counted);
+  });
   if (const auto* problem = std::get_if<Problem>(&made)) return service_refusal(*problem);
   const ServiceRun& service = *std::get<0>(made);
   if (const std::string* path = arguments.value("--perfetto"))

@@ -38,7 +38,7 @@ int run(const Arguments& arguments) {
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const std::shared_ptr<const Report> report = std::get<0>(made);
-  print_problems(report->problems);
+  print_design_problems(report->problems, arguments);
   const auto simulation = simulate(*report, interrupt.token());
   if (!simulation) return kInterrupted;
   const TimelineFile file = timeline_file(report, simulation, report->design.name, *ops);

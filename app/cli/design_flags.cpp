@@ -237,6 +237,16 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
   return std::move(design);
 }
 
+void print_design_problems(const std::vector<Problem>& problems, const Arguments& arguments) {
+  const std::string* file = arguments.value("--design");
+  if (!file) file = arguments.value("--hf-config");
+  for (Problem problem : problems) {
+    const Knob* knob = find_knob(problem.where);
+    if (file && knob && !arguments.has(knob->flag())) problem.where = *file + ": " + problem.where;
+    print_problem(problem);
+  }
+}
+
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,
                                                            void (*invalid)(const Report&)) {
   if (!models_found()) return kFileError;
@@ -248,7 +258,7 @@ std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& argu
   auto report = estimate(std::get<Design>(design));
   if (report->valid()) return report;
   if (invalid) invalid(*report);
-  print_problems(report->problems);
+  print_design_problems(report->problems, arguments);
   return kNegativeAnswer;
 }
 

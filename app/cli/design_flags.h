@@ -30,6 +30,9 @@ bool models_found();
 // more than one value.
 std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out = {});
 
+// Prints the problems with a design. A problem with a knob that no flag sets names the file of the design.
+void print_design_problems(const std::vector<Problem>& problems, const Arguments& arguments);
+
 // A valid report, or an exit code after printing the problems. invalid: called before the problems are
 // printed, with the report of an invalid design.
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,

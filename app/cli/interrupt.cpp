@@ -38,6 +38,7 @@ Interrupt::~Interrupt() {
 void Interrupt::watch() {
   std::chrono::steady_clock::time_point first;
   for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kWakeUp;) {
+    if (at_once_) _exit(kInterrupted);
     const auto now = std::chrono::steady_clock::now();
     if (!source_.stop_requested()) {
       first = now;

@@ -1,6 +1,7 @@
 // Ctrl+C and termination signals as a stop token, so that commands can clean up.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <stop_token>
 #include <thread>
@@ -18,11 +19,20 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
   std::stop_token token() const { return source_.get_token(); }
   bool requested() const { return source_.stop_requested(); }
+  // work(), which has nothing to clean up: meanwhile the first signal ends the process with kInterrupted.
+  template <typename Work>
+  auto end_at_once_during(const Work& work) {
+    at_once_ = true;
+    auto made = work();
+    at_once_ = false;
+    return made;
+  }
 
  private:
   void watch();
   sigset_t signals_{}, before_{};
   std::stop_source source_;
+  std::atomic<bool> at_once_ = false;
   std::thread watcher_;
 };
 

@@ -152,6 +152,12 @@ std::optional<Problem> read_flags(const Arguments& arguments, LaunchRequest& req
   return std::nullopt;
 }
 
+// Problems with the number of GPUs name the flag that sets it.
+void name_gpus_flag(std::vector<Problem>& problems) {
+  for (Problem& problem : problems)
+    if (problem.code == ProblemCode::LaunchGpus) problem.accepted += " (--gpus N)";
+}
+
 }  // namespace
 
 std::string launch_framework_ids() {
@@ -190,11 +196,15 @@ int import_launch_file(const Arguments& arguments, const std::string& path, std:
     print_problem(*problem);
     return kWrongUsage;
   }
-  const LaunchImport import = import_launch(request);
+  LaunchImport import = import_launch(request);
+  name_gpus_flag(import.problems);
   const auto report = import.ok() ? estimate(import.design) : nullptr;
   const bool json = arguments.has("--json");
   if (json) std::cout << json_document(preview_json(import, report.get()));
-  print_problems(import.ok() ? report->problems : import.problems);
+  if (import.ok())
+    print_problems_of_file(report->problems, path);
+  else
+    print_problems(import.problems);
   if (!import.ok()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report, arguments.has("--all-fields"));
   const std::string* output = arguments.value("--output");

@@ -41,4 +41,12 @@ void print_problems(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) print_problem(problem);
 }
 
+void print_problems_of_file(std::vector<Problem> problems, const std::string& file) {
+  for (Problem& problem : problems) {
+    problem.where = problem.where.empty() ? file : file + ": " + problem.where;
+    problem.fixes.clear();
+    print_problem(problem);
+  }
+}
+
 }  // namespace shardscape

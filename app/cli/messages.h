@@ -14,5 +14,7 @@ void print_problem(const Problem& problem);
 // Prints the problem with an input. The exit code: 3 if a file cannot be read, 1 if its content is wrong.
 int print_refusal(const Problem& problem);
 void print_problems(const std::vector<Problem>& problems);
+// Problems with settings that a file gives: each names the file, and no flag mends it.
+void print_problems_of_file(std::vector<Problem> problems, const std::string& file);
 
 }  // namespace shardscape

@@ -261,19 +261,8 @@ class ConfigReader {
     choice(*j, "scheduling-policy", {"LIFO", "FIFO", "EXPLICIT"});
     choice(*j, "collective-optimization", {"baseline", "localBWAware"});
     config_.level_by_level = j->value("collective-optimization", json()) == "localBWAware";
-    using chakra::CollectiveType;
-    constexpr std::pair<CollectiveType, const char*> kKeys[] = {
-        {CollectiveType::AllReduce, "all-reduce-implementation"},
-        {CollectiveType::AllGather, "all-gather-implementation"},
-        {CollectiveType::ReduceScatter, "reduce-scatter-implementation"},
-        {CollectiveType::AllToAll, "all-to-all-implementation"}};
-    for (const auto& [type, key] : kKeys)
-      check_implementation(*j, key, config_.implementations[implementation_index(type).value()]);
-  }
-  bool has_smaller_group() const {
-    return std::any_of(config_.groups.begin(), config_.groups.end(), [&](const auto& group) {
-      return static_cast<int64_t>(group.second.size()) < config_.ranks;
-    });
+    for (size_t i = 0; i < kImplementationCount; ++i)
+      check_implementation(*j, kImplementationKeys[i], config_.implementations[i]);
   }
 
   // "direct4": a window of 4 messages per rank. With a window of 0, the simulator hangs.
@@ -309,19 +298,7 @@ class ConfigReader {
     for (size_t d = 0; d < it->size(); ++d) {
       const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
       names.push_back(name);
-      if (!is_known(name))
-        error("IMPLEMENTATION", system_.name + ": " + key + ": " + name +
-                                    " is unknown");  // Groups smaller than the job use the only entry of the
-                                                     // list, otherwise a ring.
-      if (name == "doubleBinaryTree" &&
-          (key != "all-reduce-implementation" || (it->size() == 1 && has_smaller_group())))
-        error("IMPLEMENTATION",
-              system_.name + ": " + key + ": doubleBinaryTree works for all-reduce on the world only");
-      if ((name == "halvingDoubling" || name == "doubleBinaryTree") && d < npus_.size() &&
-          (npus_[d] & (npus_[d] - 1)) != 0)
-        error("IMPLEMENTATION", system_.name + ": " + key + ": " + name +
-                                    " needs powers of two, but dimension " + std::to_string(d) + " has " +
-                                    std::to_string(npus_[d]) + " ranks");
+      if (!is_known(name)) error("IMPLEMENTATION", system_.name + ": " + key + ": " + name + " is unknown");
     }
   }
 

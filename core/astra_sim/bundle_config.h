@@ -26,6 +26,9 @@ struct NetworkDimension {
 // reduce-scatter, all-to-all. nullopt: the simulator does not run the collective.
 inline constexpr size_t kImplementationCount = 4;
 std::optional<size_t> implementation_index(chakra::CollectiveType type);
+inline constexpr const char* kImplementationKeys[kImplementationCount] = {
+    "all-reduce-implementation", "all-gather-implementation", "reduce-scatter-implementation",
+    "all-to-all-implementation"};
 
 struct BundleConfig {
   std::unordered_map<int64_t, std::vector<int64_t>> groups;  // ranks by group id, ascending

@@ -1,7 +1,7 @@
 #include "astra_sim/sim_network.h"
 
 #include <algorithm>
-#include <bit>
+#include <cctype>
 #include <charconv>
 #include <string>
 
@@ -16,14 +16,12 @@ constexpr int64_t kHandlingInGroup = 10;       // ns
 constexpr int64_t kMostStreams = 1 << 16;      // of a collective
 constexpr int64_t kMostRankStreams = 1 << 24;  // of a collective, on all ranks
 
-bool is_power_of_two(int64_t n) { return std::has_single_bit(static_cast<uint64_t>(n)); }
-
 Problem not_simulated(const std::string& what, const std::string& accepted) {
   return {ProblemCode::NotSimulated, "system.json", what, accepted};
 }
 
 // The implementation with this name in system.json.
-Result<CollectiveImplementation> implementation(const std::string& name, bool all_reduce) {
+Result<CollectiveImplementation> implementation(const std::string& name) {
   CollectiveImplementation made;
   const size_t digits = name.find_first_of("0123456789");
   std::string kind = name.substr(0, digits);
@@ -37,19 +35,17 @@ Result<CollectiveImplementation> implementation(const std::string& name, bool al
     made.algorithm = PhaseAlgorithm::HalvingDoubling;
   else if (kind == "direct" && (!windowed || made.window > 0))
     made.algorithm = PhaseAlgorithm::Direct;
-  else if (kind == "doubleBinaryTree" && all_reduce && !made.whole)
+  else if (kind == "doubleBinaryTree" && !made.whole)
     made.algorithm = PhaseAlgorithm::DoubleBinaryTree;
   else if (kind != "ring")
-    return not_simulated("the implementation " + name + " is not simulated" +
-                             (kind == "doubleBinaryTree" ? " for other collectives than all-reduces" : ""),
-                         "ring, direct, direct1, direct2, ..., halvingDoubling, or doubleBinaryTree for "
-                         "all-reduces");
+    return not_simulated("the implementation " + name + " is not simulated",
+                         "ring, direct, direct1, direct2, ..., halvingDoubling or doubleBinaryTree");
   return made;
 }
 
 }  // namespace
 
-Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
+Result<SimNetwork> SimNetwork::make(const BundleConfig& config, const CollectiveUse& use) {
   if (config.dimensions.empty() || config.ranks < 2)
     return Problem{ProblemCode::NetworkInvalid, "network.yml",
                    "the file does not describe a network of at least two ranks",
@@ -76,7 +72,7 @@ Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
   SimNetwork out(config);
   for (size_t c = 0; c < out.implementations_.size(); ++c) {
     for (const std::string& name : config.implementations[c]) {
-      const auto made = implementation(name, c == implementation_index(CollectiveType::AllReduce));
+      const auto made = implementation(name);
       if (const auto* problem = std::get_if<Problem>(&made)) return *problem;
       out.implementations_[c].push_back(std::get<CollectiveImplementation>(made));
     }
@@ -85,37 +81,9 @@ Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
       return not_simulated("the lists of implementations and the dimensions of network.yml differ in length",
                            "one entry per dimension");
   }
-  if (const auto uneven = out.uneven()) return not_simulated(*uneven, "ring or direct");
+  if (const auto defects = implementation_defects(config, use); !defects.empty())
+    return not_simulated(defects.front(), "ring or direct");
   return out;
-}
-
-std::optional<std::string> SimNetwork::uneven() const {
-  const auto text = [](PhaseAlgorithm algorithm, const std::string& who, int64_t n) {
-    return std::string(algorithm == PhaseAlgorithm::DoubleBinaryTree ? "doubleBinaryTree"
-                                                                     : "halvingDoubling") +
-           " needs powers of two, but " + who + " has " + std::to_string(n) + " ranks";
-  };
-  const auto needs_power = [](PhaseAlgorithm algorithm) {
-    return algorithm == PhaseAlgorithm::HalvingDoubling || algorithm == PhaseAlgorithm::DoubleBinaryTree;
-  };
-  for (const std::vector<CollectiveImplementation>& by : implementations_) {
-    for (size_t d = 0; d < by.size(); ++d) {
-      if (!needs_power(by[d].algorithm)) continue;
-      const int64_t n = by[d].whole ? config_.ranks : config_.dimensions[d].ranks;
-      if (!is_power_of_two(n))
-        return text(by[d].algorithm, by[d].whole ? "the job" : "dimension " + std::to_string(d), n);
-    }
-    // Groups smaller than the job use the only entry of the list, otherwise a ring.
-    if (by.size() != 1 || !needs_power(by.front().algorithm)) continue;
-    for (const auto& [id, members] : config_.groups) {
-      const auto n = static_cast<int64_t>(members.size());
-      if (by.front().algorithm == PhaseAlgorithm::DoubleBinaryTree && n < config_.ranks)
-        return "doubleBinaryTree runs over the whole job, but group " + std::to_string(id) + " has " +
-               std::to_string(n) + " of " + std::to_string(config_.ranks) + " ranks";
-      if (!is_power_of_two(n)) return text(by.front().algorithm, "group " + std::to_string(id), n);
-    }
-  }
-  return std::nullopt;
 }
 
 int64_t SimNetwork::message(int64_t from, int64_t to, int64_t bytes) const {

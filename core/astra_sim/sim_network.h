@@ -25,7 +25,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
@@ -33,6 +32,7 @@
 
 #include "astra_sim/bundle_config.h"
 #include "astra_sim/collective_phase.h"
+#include "astra_sim/implementation_use.h"
 #include "astra_sim/stream_simulator.h"
 #include "base/problem.h"
 #include "chakra/chakra.h"
@@ -54,8 +54,9 @@ int64_t stream_count(const BundleConfig& config, chakra::CollectiveType type, in
 
 class SimNetwork {
  public:
-  // Returns a Problem for a configuration that is not simulated. The configuration must outlive the result.
-  static Result<SimNetwork> make(const BundleConfig& config);
+  // use: the collectives that will run. Returns a Problem for a configuration that is not simulated. The
+  // configuration must outlive the result.
+  static Result<SimNetwork> make(const BundleConfig& config, const CollectiveUse& use);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
   // Three passes of the bytes over the memory: two reads and a write.
   int64_t reduction(int64_t bytes) const;  // ns
@@ -81,8 +82,6 @@ class SimNetwork {
                    const std::stop_token& stop) const;
   void all_at_once(const CollectivePhase& phase, const CollectiveParty& party,
                    std::vector<int64_t>& times) const;
-  // The first set of ranks that is no power of two, but whose algorithm needs one.
-  std::optional<std::string> uneven() const;
 
   const BundleConfig& config_;
   std::array<std::vector<CollectiveImplementation>, kImplementationCount> implementations_;

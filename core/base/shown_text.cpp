@@ -71,6 +71,10 @@ std::string printable(std::string text) {
   return out;
 }
 
+std::string_view first_character(std::string_view text) {
+  return text.substr(0, std::max<size_t>(character_at(text, 0).bytes, 1));
+}
+
 std::string shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
   return std::string(text.substr(0, character_end(text, most - kDots.size()))) + std::string(kDots);

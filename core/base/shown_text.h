@@ -10,6 +10,8 @@ namespace shardscape {
 // The text on one line. Control characters (line breaks too), marks that change the direction of a text, and
 // bytes that are no UTF-8 become "\n", "\x1b", "\u202e".
 std::string printable(std::string text);
+// The first character of a text that is not empty; a byte that is no UTF-8 alone.
+std::string_view first_character(std::string_view text);
 // The first bytes of a text that is longer than `most` bytes, with "..." at the end. No character is divided.
 std::string shortened(std::string_view text, size_t most = 60);
 // The same, with "..." in the middle: three quarters of the bytes are from the beginning.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "astra_sim/nanoseconds.h"
 #include "base/json_text.h"
@@ -16,6 +17,20 @@ constexpr double kSecondsPerCycle = 1e-9;
 const SimulatedRank& last_rank(const SimulationReport& report) {
   return *std::max_element(report.ranks.begin(), report.ranks.end(),
                            [](const SimulatedRank& a, const SimulatedRank& b) { return a.end < b.end; });
+}
+
+// The problem with a configuration, with the path of its file. A file that cannot be read is the cause of all
+// others.
+Problem config_problem(Problem problem, const BundlePaths& paths, Findings& findings) {
+  for (const Finding& f : findings.take())
+    if (f.code == "CONFIG_FILE" && f.error)
+      return {ProblemCode::NotSimulated, paths.folder.string(), f.message,
+              "configuration files as shardscape-cli export writes them"};
+  for (const auto& [name, given] : {std::pair{"system.json", &paths.system},
+                                    {"network.yml", &paths.network},
+                                    {"memory.json", &paths.memory}})
+    if (problem.where == name) problem.where = (given->empty() ? paths.folder / name : *given).string();
+  return problem;
 }
 
 }  // namespace
@@ -41,8 +56,9 @@ Result<SimulationReport> simulate_bundle(const BundlePaths& paths,
                    "a bundle of all ranks; the traces of all parts in one folder"};
   SimulationReport report;
   if (!of.traces.ranks.empty() && !stop.stop_requested()) {
-    auto network = SimNetwork::make(of.config);
-    if (auto* problem = std::get_if<Problem>(&network)) return std::move(*problem);
+    auto network = SimNetwork::make(of.config, collective_use(of.traces, of.config));
+    if (auto* problem = std::get_if<Problem>(&network))
+      return config_problem(std::move(*problem), paths, findings);
     for (const RankTrace& trace : of.traces.ranks)
       if (trace.readable) report.nodes += static_cast<int64_t>(of.traces.shapes[trace.shape].nodes.size());
     BundleSimulation simulation = simulate_traces(of.traces, of.config, &std::get<SimNetwork>(network),

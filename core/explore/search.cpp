@@ -196,6 +196,20 @@ std::optional<Problem> storage_short(const Space& space, const SearchOptions& op
        .accepted = "a smaller number of stored designs"});
 }
 
+// How an earlier result differs from the search that would continue it; null: it does not.
+const char* other_search(const SearchResult& before, const Space& space, const SearchOptions& options,
+                         const SearchPart& part) {
+  if (options.guided) return "a guided search cannot be continued";
+  if (!(before.space->spec() == space.spec())) return "the space differs";
+  if (!(before.options == options.result))
+    return "the objective, the front, the price or the numbers of stored designs differ";
+  if (before.parts.size() != 1) return "the result is merged of several shards";
+  const SearchPart& done = before.parts.front();
+  return done.shard == part.shard && done.shards == part.shards && done.chunks == part.chunks
+             ? nullptr
+             : "the shard differs";
+}
+
 }  // namespace
 
 Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
@@ -211,13 +225,9 @@ Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOpti
   const Route route(space->size(), options.shard, options.shards);
   SearchPart part{options.shard, options.shards, 0, route.chunks()};
   if (const SearchResult* before = options.resume) {
-    const bool same = !options.guided && before->space->spec() == space->spec() &&
-                      before->options == options.result && before->parts.size() == 1 &&
-                      before->parts.front().shard == part.shard &&
-                      before->parts.front().shards == part.shards &&
-                      before->parts.front().chunks == part.chunks;
-    if (!same)
-      return Problem(ProblemCode::ResultOfOtherSearch, "resume", "the result belongs to another search",
+    if (const char* difference = other_search(*before, *space, options, part))
+      return Problem(ProblemCode::ResultOfOtherSearch, "resume",
+                     "the result belongs to another search: " + std::string(difference),
                      "a result of the same space, objectives and shard");
     part.done = before->parts.front().done;
   }

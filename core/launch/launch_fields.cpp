@@ -62,15 +62,15 @@ int64_t LaunchFields::number(const std::string& argument, int64_t otherwise) {
 
 void LaunchFields::note(LaunchUse use, const std::string& argument, const std::string& value,
                         const std::string& knob, const std::string& reason, const std::string& source) {
-  auto it = std::find_if(out_.fields.begin(), out_.fields.end(),
-                         [&](const LaunchField& one) { return one.name == argument; });
-  if (it == out_.fields.end()) it = out_.fields.insert(it, {use, argument, value, {}, reason, source, 0});
-  if (!knob.empty() && std::find(it->knobs.begin(), it->knobs.end(), knob) == it->knobs.end())
-    it->knobs.push_back(knob);
-  if (!is_more_severe(use, it->use)) return;
-  it->use = use;
-  it->note = reason;
-  it->source = source;
+  const auto [at, is_new] = field_of_.try_emplace(argument, out_.fields.size());
+  if (is_new) out_.fields.push_back({use, argument, value, {}, reason, source, 0});
+  LaunchField& field = out_.fields[at->second];
+  if (!knob.empty() && std::find(field.knobs.begin(), field.knobs.end(), knob) == field.knobs.end())
+    field.knobs.push_back(knob);
+  if (!is_more_severe(use, field.use)) return;
+  field.use = use;
+  field.note = reason;
+  field.source = source;
 }
 
 void LaunchFields::set(const char* knob, const std::string& value, const std::string& argument) {
@@ -134,9 +134,7 @@ void LaunchFields::ignore(const std::string& pattern, const std::string& reason)
 }
 
 void LaunchFields::leave_out(LaunchUse use, const std::string& argument, const std::string& reason) {
-  const auto same = [&](const UnmappedArgument& one) { return one.argument == argument; };
-  if (std::none_of(out_.unmapped.begin(), out_.unmapped.end(), same))
-    out_.unmapped.push_back({argument, reason});
+  if (unmapped_.insert(argument).second) out_.unmapped.push_back({argument, reason});
   const auto given = arguments_.find(argument);
   note(use, argument, given == arguments_.end() ? "" : given->second, "", reason);
 }
@@ -156,8 +154,7 @@ LaunchDesign LaunchFields::finish(const LaunchRules& rules) {
       misread(argument, rules.unknown.empty() ? rules.framework + " has no such argument" : rules.unknown);
     else if (unread)
       unmapped(argument, "a design has no counterpart");
-    else if (std::none_of(out_.fields.begin(), out_.fields.end(),
-                          [&](const LaunchField& one) { return one.name == argument; }))
+    else if (!field_of_.contains(argument))
       note(used_.contains(argument) ? LaunchUse::Taken : LaunchUse::NoEffect, argument, value, "");
   }
   return std::move(out_);

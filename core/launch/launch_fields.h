@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "design/design.h"
@@ -123,6 +125,8 @@ class LaunchFields {
   int64_t gpus_;
   std::string framework_;
   LaunchDesign out_;
+  std::unordered_map<std::string, size_t> field_of_;  // an argument's place in out_.fields
+  std::unordered_set<std::string> unmapped_;          // the arguments in out_.unmapped
   std::set<std::string> used_;
 };
 

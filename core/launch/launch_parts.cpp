@@ -71,10 +71,10 @@ bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated
   out.gpus = request.gpus ? request.gpus : stated.value_or(0) == 0 ? std::nullopt : stated;
   out.gpus_from = request.gpus ? "given" : from;
   if (out.gpus && *out.gpus >= 1 && *out.gpus <= kMostGpus) return true;
-  out.problems.emplace_back(ProblemCode::LaunchGpus, request.gpus ? "--gpus" : request.where,
+  out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
                             out.gpus ? std::to_string(*out.gpus) + " is no number of GPUs"
                                      : "the file does not say on how many GPUs it runs",
-                            "--gpus N, from 1 to " + std::to_string(kMostGpus));
+                            "a number of GPUs from 1 to " + std::to_string(kMostGpus));
   out.gpus.reset();
   return false;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/number_text.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "model/model_limits.h"
 
@@ -24,7 +25,7 @@ class PatternReader {
 
   Result<NamedPattern> read() {
     items(out_.layers.prefix, 0);
-    if (!problem_ && at_ < text_.size()) fail("\"" + std::string(1, text_[at_]) + "\" is not expected here");
+    if (!problem_ && at_ < text_.size()) fail(quoted_character(at_) + " is not expected here");
     if (problem_) return *problem_;
     if (fills_) {  // what stands behind the filling item was read into the prefix
       out_.layers.suffix.assign(out_.layers.prefix.begin() + before_, out_.layers.prefix.end());
@@ -39,6 +40,10 @@ class PatternReader {
     if (problem_) return;
     problem_ = Problem(ProblemCode::LayerPatternSyntax, "layer_pattern",
                        "column " + std::to_string(at + 1) + ": " + what, kAccepted);
+  }
+
+  std::string quoted_character(size_t at) const {
+    return "\"" + std::string(first_character(text_.substr(at))) + "\"";
   }
 
   char next() {
@@ -89,7 +94,7 @@ class PatternReader {
     const size_t begin = at_;
     if (begin == text_.size()) return fail("a kind of layer is missing"), 0;
     if (!starts_name(text_[begin]))
-      return fail("\"" + std::string(1, text_[begin]) + "\" does not start a kind of layer"), 0;
+      return fail(quoted_character(begin) + " does not start a kind of layer"), 0;
     while (at_ < text_.size() && in_name(text_[at_])) ++at_;
     const std::string word(text_.substr(begin, at_ - begin));
     const auto known = std::find(out_.names.begin(), out_.names.end(), word);

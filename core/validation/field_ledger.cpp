@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "base/shown_text.h"
 #include "design/knobs/knobs.h"
 
 namespace shardscape {
 namespace {
+
+constexpr size_t kMostOfName = 80;  // bytes of the name of an unknown field that are shown
 
 std::string full_name(const std::string& name) {
   return name.starts_with("config.") || name.starts_with("parallel.") ? name : "config." + name;
@@ -71,7 +74,8 @@ void FieldLedger::unmapped(const std::string& field, const std::string& reason) 
 void FieldLedger::close() {
   for (const RecordedField& field : recording_.fields)
     if (!used_.contains(field.name))
-      mapping_.unmapped.push_back({field.name, field_text(field), "this field is unknown"});
+      mapping_.unmapped.push_back(
+          {shortened_inside(field.name, kMostOfName), field_text(field), "this field is unknown"});
 }
 
 }  // namespace shardscape

@@ -128,6 +128,9 @@ void BadInputTest::documents_data() {
   QTest::newRow("fraction") << "\"tp\": 2"
                             << "\"tp\": 2.5"
                             << "tp";
+  QTest::newRow("values that do not fit together") << "\"tp\": 2"
+                                                   << "\"tp\": 5"
+                                                   << "d.json: tp: 32 heads";
   QTest::newRow("list") << "\"tp\": 2"
                         << "\"tp\": [2]"
                         << "tp";

@@ -192,6 +192,10 @@ void ExploreTest::files() {
   QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code,
            0);
   QCOMPARE(content(folder.filePath("b.json")), content(out));
+  const CliRun other = run_line("explore --resume " + out + " --top 3 " + kSpace);
+  QCOMPARE(other.exit_code, 1);
+  QVERIFY2(other.err.startsWith("error: " + out + ": the result belongs to another search: the objective"),
+           qPrintable(other.err));
   QCOMPARE(run_line("explore -o /nowhere/at/all.json " + kSpace).exit_code, 3);
 }
 

@@ -186,7 +186,7 @@ class FleetCommandTest : public QObject {
     QCOMPARE(run(path("again.json") + " --resume " + path("one.json")).out, one.out);
     QCOMPARE(bytes(path("again.json")), bytes(path("one.json")));
     const CliRun other = run(path("x.json") + " --input-len 99 --resume " + path("one.json"));
-    QVERIFY2(other.err.contains("--resume: the file has another service"), qPrintable(other.err));
+    QVERIFY2(other.err.contains("one.json: the file has another service"), qPrintable(other.err));
   }
 };
 

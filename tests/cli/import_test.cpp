@@ -172,7 +172,7 @@ class ImportTest : public QObject {
     script.close();
     const CliRun asked = run_cli({"import", script.fileName()});
     QCOMPARE(asked.exit_code, 1);
-    QVERIFY2(asked.err.contains("how many GPUs") || asked.err.contains("--gpus N"), qPrintable(asked.err));
+    QVERIFY2(asked.err.contains("how many GPUs") && asked.err.contains("(--gpus N)"), qPrintable(asked.err));
     const QString design = folder.filePath("out.shardscape.json");
     const QStringList words{"import", script.fileName(), "--gpus",  "16", "--script-arguments",
                             "2",      "--variable",      "COUNT=3", "-o", design};
@@ -191,6 +191,24 @@ class ImportTest : public QObject {
     const CliRun wrong = run_cli({"import", script.fileName(), "--gpus", "many"});
     QCOMPARE(wrong.exit_code, 2);
     QVERIFY2(wrong.err.contains("--gpus"), qPrintable(wrong.err));
+  }
+
+  // A problem with a setting of the file names the file. No flag mends it.
+  void values_out_of_range_name_the_file() {
+    QFile source(file("llama3-8b"));
+    QVERIFY(source.open(QIODevice::ReadOnly));
+    QByteArray text = source.readAll();
+    text.replace("\"num_hidden_layers\": 32", "\"num_hidden_layers\": 32000");
+    QTemporaryDir folder;
+    QFile changed(folder.filePath("config.json"));
+    QVERIFY(changed.open(QIODevice::WriteOnly));
+    changed.write(text);
+    changed.close();
+    const CliRun run = run_cli({"import", changed.fileName()});
+    QCOMPARE(run.exit_code, 1);
+    QVERIFY2(run.err.startsWith("error: " + changed.fileName() + ": layers: 32,000 is too large"),
+             qPrintable(run.err));
+    QVERIFY2(!run.err.contains("fix: "), qPrintable(run.err));
   }
 
   void json_holds_the_problems() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,10 +30,18 @@ inline BundleConfig collective_config(const std::string& topology, std::vector<i
   return c;
 }
 
+// A collective that groups of these sizes run: the number of ranks, and the id of the first such group.
+inline CollectiveUse only_use(chakra::CollectiveType type, std::map<int64_t, int64_t> groups) {
+  CollectiveUse use;
+  use[implementation_index(type).value()] = std::move(groups);
+  return use;
+}
+
 // When the members end. begin: when they begin.
 inline std::vector<int64_t> collective_times(const BundleConfig& c, const SimCollective& what,
                                              std::vector<int64_t> begin) {
-  const auto made = SimNetwork::make(c);
+  const auto made = SimNetwork::make(c,
+                                     only_use(what.type, {{static_cast<int64_t>(what.members.size()), 0}}));
   if (const auto* problem = std::get_if<Problem>(&made)) throw std::runtime_error(to_string(*problem));
   if (!std::get<SimNetwork>(made).collective(what, begin))
     throw std::runtime_error("the collective never ends");

@@ -5,6 +5,7 @@
 #include "launch/document/launch_document.h"
 #include "launch/launch_parts.h"
 #include "launch/megatron/megatron_text.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -19,14 +20,12 @@ std::optional<std::string> replaced(const std::string& text, const std::string& 
   const std::string name = program.substr(2, middle - 2),
                     value = program.substr(middle + 1, end - middle - 1);
   std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t stop = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, stop - at);
+  for_lines(text, [&](std::string_view row, int) {
+    std::string line(row);
     if (const size_t found = line.find(name); found != std::string::npos)
       line.replace(found, name.size(), value);
     out += line + "\n";
-    at = stop + 1;
-  }
+  });
   return out;
 }
 

@@ -180,7 +180,7 @@ class ArgumentsReader {
                   "the axes " + prefix + "* have " + std::to_string(product) + " ranks" +
                       (solved ? " and one more axis" : "") + ", but there are " + std::to_string(ranks) +
                       (prefix == "ici_" ? " chips in a slice" : " slices"),
-                  "--gpus N with the product of the axes, or a multiple of it if an axis is -1");
+                  "as many GPUs as the product of the axes, or a multiple of it if an axis is -1");
   }
 
   void context(int64_t cp) {

@@ -6,6 +6,7 @@
 #include "launch/document/document_launch.h"
 #include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_fields.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -65,15 +66,11 @@ int64_t whole(const std::string& text) {
 }
 
 void read_log(const std::string& text, Text& read, LaunchImport& out) {
-  int number = 1;
-  for (size_t at = 0; at < text.size(); ++number) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line(text.data() + at, end - at);
-    at = end + 1;
+  for_lines(text, [&](std::string_view line, int number) {
     if (const size_t begin = line.find(kParameter); begin != std::string_view::npos) {
       const std::string_view rest = line.substr(begin + kParameter.size());
       const size_t colon = rest.find(':');
-      if (colon == std::string_view::npos || read.document.arguments.size() >= kMostLaunchValues) continue;
+      if (colon == std::string_view::npos || read.document.arguments.size() >= kMostLaunchValues) return;
       const std::string name(rest.substr(0, colon));
       read.document.arguments[name] = plain(std::string(trimmed(rest.substr(colon + 1))));
       read.document.lines[name] = number;
@@ -89,7 +86,7 @@ void read_log(const std::string& text, Text& read, LaunchImport& out) {
     } else if (has(line, "Num_devices: ")) {
       read.gpus = whole(number_after(line, "Num_devices: "));
     }
-  }
+  });
 }
 
 // PyYAML reads 32_000 as a number.

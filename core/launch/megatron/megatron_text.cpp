@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/megatron/megatron_flags.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -95,25 +96,20 @@ bool has_megatron_dump(std::string_view text) {
 MegatronText megatron_dump(std::string_view text) {
   const MegatronFlags flags;
   MegatronText out;
-  int line = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view row = text.substr(at, end - at);
-    at = end + 1;
-    ++line;
+  for_lines(text, [&](std::string_view row, int line) {
     const size_t dots = row.find(kDots);
     const size_t value_at = dots == std::string_view::npos ? dots : row.find(". ", dots);
-    if (value_at == std::string_view::npos) continue;
+    if (value_at == std::string_view::npos) return;
     std::string_view name = row.substr(0, dots), value = row.substr(value_at + 2);
     name.remove_prefix(name.find_last_of(" \t:|") + 1);
     while (!value.empty() && (value.back() == '\r' || value.back() == ' ')) value.remove_suffix(1);
     while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-    if (name.empty() || value == "None") continue;
+    if (name.empty() || value == "None") return;
     if (name == "world_size")
       out.launcher["world_size"] = value;
     else
       take_row(std::string(name), plain_python_value(value), line, flags, out);
-  }
+  });
   return out;
 }
 

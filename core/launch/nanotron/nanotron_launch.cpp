@@ -307,7 +307,7 @@ void read_nanotron_launch(const LaunchRequest& request, LaunchImport& out) {
     out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
                               "the degrees of the file have " + std::to_string(gpus) + " GPUs, not " +
                                   std::to_string(*request.gpus),
-                              "--gpus " + std::to_string(gpus) + ", or no --gpus");
+                              std::to_string(gpus) + " GPUs");
     return;
   }
   if (!NanotronReader(fields, request, out).run()) return;

@@ -101,7 +101,7 @@ class NeoxReader {
                                      " GPUs are no multiple of model_parallel_size x "
                                      "pipe_parallel_size = " +
                                      std::to_string(tp) + " x " + std::to_string(pp),
-                                 "--gpus N with a multiple of both");
+                                 "a number of GPUs that both divide");
       return false;
     }
     f_.set("tp", tp, "model_parallel_size");

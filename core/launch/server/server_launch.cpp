@@ -177,9 +177,9 @@ bool read_gpus(const LaunchRequest& request, const ServerLayout& layout, LaunchI
   out.gpus_from = request.gpus ? "given" : "the degrees of the engine";
   if (given % ranks == 0) return true;
   out.problems.emplace_back(
-      ProblemCode::LaunchGpus, "--gpus",
+      ProblemCode::LaunchGpus, request.where,
       "an engine has " + std::to_string(ranks) + " GPUs, which do not divide " + std::to_string(given),
-      "a multiple of " + std::to_string(ranks));
+      "a multiple of " + std::to_string(ranks) + " GPUs");
   return false;
 }
 

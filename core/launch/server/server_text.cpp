@@ -7,6 +7,7 @@
 #include "launch/server/inferencex_text.h"
 #include "launch/server/python_values.h"
 #include "launch/shell/shell_script.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -145,13 +146,9 @@ bool names_program(std::string_view text) {
 void read_markdown(const LaunchRequest& request, LaunchImport& out, std::vector<ServerText>& servers) {
   std::string block;
   bool inside = false;
-  int line = 0, first = 0;
+  int first = 0;
   size_t blocks = 0;
-  for (size_t at = 0; at < request.text.size();) {
-    const size_t end = std::min(request.text.find('\n', at), request.text.size());
-    std::string_view row = std::string_view(request.text).substr(at, end - at);
-    at = end + 1;
-    ++line;
+  for_lines(request.text, [&](std::string_view row, int line) {
     const size_t start = std::min(row.find_first_not_of(" \t"), row.size());
     if (row.substr(start).starts_with("```")) {
       if (inside && names_program(block) && ++blocks <= kMostBlocks)
@@ -163,7 +160,7 @@ void read_markdown(const LaunchRequest& request, LaunchImport& out, std::vector<
       if (row.substr(start).starts_with("$ ")) row.remove_prefix(start + 2);
       block.append(row).append("\n");
     }
-  }
+  });
 }
 
 struct LogLine {
@@ -209,14 +206,11 @@ void read_options(EngineKind engine, const LaunchRequest& request, LaunchImport&
 }
 
 bool has_line_with(std::string_view text, std::initializer_list<std::string_view> starts) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view row = text.substr(at, end - at);
-    for (const std::string_view start : starts)
-      if (row.starts_with(start)) return true;
-    at = end + 1;
-  }
-  return false;
+  bool found = false;
+  for_lines(text, [&](std::string_view row, int) {
+    for (const std::string_view start : starts) found |= row.starts_with(start);
+  });
+  return found;
 }
 
 }  // namespace

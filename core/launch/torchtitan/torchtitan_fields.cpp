@@ -156,13 +156,12 @@ class SettingsReader {
     const bool solved = d_.shard < 1;
     if (solved) d_.shard = std::max<int64_t>(gpus / inner, 1);
     if (d_.shard * inner != gpus)
-      return refuse(ProblemCode::LaunchGpus,
-                    std::to_string(gpus) + " GPUs are not dp_replicate " + std::to_string(d_.replicate) +
-                        (solved ? "" : " x dp_shard " + std::to_string(d_.shard)) + " x cp " +
-                        std::to_string(d_.cp) + " x tp " + std::to_string(d_.tp) + " x pp " +
-                        std::to_string(d_.pp),
-                    std::string("--gpus N with ") + (solved ? "a multiple of " : "N = ") +
-                        std::to_string(solved ? inner : d_.shard * inner));
+      return refuse(
+          ProblemCode::LaunchGpus,
+          std::to_string(gpus) + " GPUs are not dp_replicate " + std::to_string(d_.replicate) +
+              (solved ? "" : " x dp_shard " + std::to_string(d_.shard)) + " x cp " + std::to_string(d_.cp) +
+              " x tp " + std::to_string(d_.tp) + " x pp " + std::to_string(d_.pp),
+          (solved ? "a multiple of " : "") + std::to_string(solved ? inner : d_.shard * inner) + " GPUs");
     f_.set("tp", d_.tp, "parallelism.tensor_parallel_degree");
     f_.set("pp", d_.pp, "parallelism.pipeline_parallel_degree");
     f_.set("cp", d_.cp, "parallelism.context_parallel_degree");

@@ -107,20 +107,37 @@ class PlayTest : public QObject {
     QCOMPARE(times(c, CollectiveType::AllGather, 1500, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{2 * (1 + 3 * (700 + 1))});
     c.dataset_splits = int64_t{1} << 40;
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
+    QVERIFY(std::get<Problem>(SimNetwork::make(c, {})).code == ProblemCode::NotSimulated);
   }
 
   // Halving and doubling exchanges pairs: a group of another size would read beyond its members.
   void halving_needs_powers_of_two() {
+    const auto made = [](const BundleConfig& c, int64_t ranks, int64_t group) {
+      return SimNetwork::make(c, only_use(CollectiveType::AllGather, {{ranks, group}}));
+    };
     BundleConfig c = collective_config("Switch", {4}, "halvingDoubling");
-    QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c)));
-    c.groups[7] = {0, 1, 2};
-    const auto uneven_group = SimNetwork::make(c);
-    QVERIFY(std::get<Problem>(uneven_group).what.find("group 7 has 3 ranks") != std::string::npos);
+    QVERIFY(std::holds_alternative<SimNetwork>(made(c, 4, 0)));
+    QVERIFY(std::holds_alternative<SimNetwork>(made(c, 2, 7)));
+    QVERIFY(std::get<Problem>(made(c, 3, 7)).what.find("group 7 has 3 ranks") != std::string::npos);
     c = collective_config("Switch", {6}, "halvingDoubling");
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
+    QVERIFY(std::get<Problem>(made(c, 6, 0)).what.find("dimension 0 has 6 ranks") != std::string::npos);
+    QVERIFY(std::holds_alternative<SimNetwork>(SimNetwork::make(c, {})));  // no collective uses it
     c = collective_config("Switch", {2, 3}, "oneHalvingDoubling");
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).what.find("the job has 6 ranks") != std::string::npos);
+    QVERIFY(std::get<Problem>(made(c, 6, 0)).what.find("the job has 6 ranks") != std::string::npos);
+  }
+
+  void trees_run_all_reduces_of_the_whole_job() {
+    BundleConfig c = collective_config("Switch", {4}, "doubleBinaryTree");
+    for (auto& list : c.implementations) list = {"doubleBinaryTree"};
+    const auto made = [&](CollectiveType type, int64_t ranks) {
+      return SimNetwork::make(c, only_use(type, {{ranks, 5}}));
+    };
+    QVERIFY(std::holds_alternative<SimNetwork>(made(CollectiveType::AllReduce, 4)));
+    QVERIFY(std::get<Problem>(made(CollectiveType::AllReduce, 2)).what.find("group 5 has 2 of 4 ranks") !=
+            std::string::npos);
+    QVERIFY(std::get<Problem>(made(CollectiveType::AllGather, 4))
+                .what.find("all-gather-implementation: doubleBinaryTree works for all-reduces only") !=
+            std::string::npos);
   }
 
   // Numbers of a file may be of any size: times stop at kForever, and nothing overflows.
@@ -144,7 +161,7 @@ class PlayTest : public QObject {
   void dimensions() {
     BundleConfig c = collective_config("Switch", {2, 2}, "ring");
     c.dimensions[1].gigabytes /= 2;
-    const auto network = SimNetwork::make(c);
+    const auto network = SimNetwork::make(c, {});
     QCOMPARE(std::get<SimNetwork>(network).message(0, 1, 1000), int64_t{200 + 1000});
     QCOMPARE(std::get<SimNetwork>(network).message(0, 2, 1000), int64_t{200 + 2000});
     QCOMPARE(std::get<SimNetwork>(network).message(0, 3, 1000),
@@ -168,18 +185,18 @@ class PlayTest : public QObject {
   void unsupported_bundles_are_refused() {
     BundleConfig c = collective_config("Switch", {4}, "ring");
     c.replay_only = true;
-    QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
-    QVERIFY(std::get<Problem>(SimNetwork::make({})).code == ProblemCode::NetworkInvalid);
+    QVERIFY(std::get<Problem>(SimNetwork::make(c, {})).code == ProblemCode::NotSimulated);
+    QVERIFY(std::get<Problem>(SimNetwork::make({}, {})).code == ProblemCode::NetworkInvalid);
     BundleConfig huge = collective_config("Switch", {4}, "ring");
     huge.ranks = int64_t{1} << 30;
-    const Problem too_many = std::get<Problem>(SimNetwork::make(huge));
+    const Problem too_many = std::get<Problem>(SimNetwork::make(huge, {}));
     QVERIFY2(too_many.where == "network.yml", to_string(too_many).c_str());
     BundleConfig backward = collective_config("Switch", {4}, "ring");
     backward.dimensions.front().latency = -1;
-    QVERIFY(std::get<Problem>(SimNetwork::make(backward)).code == ProblemCode::NetworkInvalid);
+    QVERIFY(std::get<Problem>(SimNetwork::make(backward, {})).code == ProblemCode::NetworkInvalid);
     for (const char* by : {"direct0", "oneDoubleBinaryTree", "star"}) {
       const BundleConfig unknown = collective_config("Switch", {4}, by);
-      QVERIFY(std::get<Problem>(SimNetwork::make(unknown)).code == ProblemCode::NotSimulated);
+      QVERIFY(std::get<Problem>(SimNetwork::make(unknown, {})).code == ProblemCode::NotSimulated);
     }
   }
 

@@ -417,6 +417,21 @@ class CheckerTest : public QObject {
     QCOMPARE(report.findings.size(), size_t{1});
   }
 
+  // Groups smaller than the job use a ring if the network has several dimensions.
+  void an_algorithm_that_no_trace_uses_is_no_error() {
+    BundleSpec bundle = good_bundle();
+    bundle.files["network.yml"] =
+        "topology: [ Ring, Switch ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 50, 50 ]\nlatency: [ 500, 500 ]\n";
+    std::string& system = bundle.files["system.json"];
+    for (const char* type : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
+      const std::string key = "\"" + std::string(type) + "-implementation\": ";
+      const std::string by = type == std::string("all-reduce") ? "ring" : "doubleBinaryTree";
+      system = replaced(system, key + "[\"ring\"]", key + "[\"" + by + "\", \"" + by + "\"]");
+    }
+    const CheckReport report = check(bundle);
+    QVERIFY2(report.ok() && report.findings.empty(), check_text(report).c_str());
+  }
+
   void unreadable_trace() {
     BundleSpec bundle = good_bundle();
     bundle.ranks.erase(1);

@@ -373,7 +373,7 @@ class LaunchDocumentsTest : public QObject {
     const auto says = [&](const LaunchImport& read, const char* part) {
       QVERIFY2(problem(read).find(part) != std::string::npos, problem(read).c_str());
     };
-    says(imported(kNeox), "--gpus");
+    says(imported(kNeox), "number of GPUs");
     says(imported(kNeox, 6), "6 GPUs");
     says(imported(kToml, 60), "60 GPUs");
     says(imported(kNanotron, 8), "16 GPUs");
