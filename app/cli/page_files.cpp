@@ -12,6 +12,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/atomic_write.h"
+#include "base/write_files.h"
 
 namespace shardscape {
 namespace {
@@ -62,22 +63,16 @@ std::string table_name(const std::string& title) {
 }
 
 std::optional<Problem> write_tables(const PageReport& page, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    return Problem{ProblemCode::FolderNotWritable, folder, "the folder cannot be made: " + error.message(),
-                   "a writable folder"};
+  std::vector<NamedText> files;
   for (const PageSection& section : page.sections) {
     std::string csv;
     for (const PageRow& row : section.rows) {
       for (size_t i = 0; i < row.size(); ++i) csv += (i > 0 ? "," : "") + csv_cell(row[i]);
       csv += "\n";
     }
-    if (csv.empty()) continue;
-    if (auto problem = atomic_write(std::filesystem::path(folder) / table_name(section.title), csv))
-      return problem;
+    if (!csv.empty()) files.push_back({table_name(section.title), std::move(csv)});
   }
-  return std::nullopt;
+  return write_files(folder, files);
 }
 
 }  // namespace

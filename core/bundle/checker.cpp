@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "astra_sim/bundle_simulator.h"
+#include "astra_sim/implementation_use.h"
+#include "bundle/bundle_files.h"
 #include "bundle/bundle_reader.h"
 #include "bundle/manifest.h"
 #include "bundle/match_rules.h"
@@ -65,6 +67,10 @@ class Checker {
 
   void check_manifest() {
     const auto manifest = read_manifest(paths_.folder, static_cast<int64_t>(of_.traces.ranks.size()));
+    std::error_code error;
+    if (!manifest && (fs::exists(paths_.folder / kManifestName, error) || error))
+      findings_.warning("MANIFEST", -1, -1,
+                        "manifest.json is no manifest of a bundle: the traces are not compared with it");
     if (!manifest) return;
     if (of_.absent == 0 && manifest->ranks != static_cast<int64_t>(of_.traces.ranks.size()))
       findings_.error("MANIFEST", -1, -1,

@@ -2,8 +2,8 @@
 
 #include <regex>
 
-#include "base/atomic_write.h"
 #include "base/shown_text.h"
+#include "base/write_files.h"
 #include "design/knobs/command_flags.h"
 
 namespace shardscape {
@@ -112,11 +112,6 @@ std::string submit_script(const SlurmJob& job) {
          ")\necho \"search: job ${array%%;*}, merge: job ${merge%%;*}\"\n";
 }
 
-Problem not_written(const fs::path& folder, const std::string& reason) {
-  return {ProblemCode::FolderNotWritable, folder.string(), "the folder cannot be made: " + reason,
-          "a writable folder"};
-}
-
 }  // namespace
 
 std::optional<Problem> check_slurm(const SlurmJob& job) {
@@ -144,19 +139,12 @@ std::string slurm_lines(const SlurmJob& job) {
 
 std::optional<Problem> write_slurm(const SlurmJob& job) {
   std::error_code error;
-  fs::create_directories(job.folder, error);
-  if (error) return not_written(job.folder, error.message());
-  const bool empty = fs::is_empty(job.folder, error);
-  if (error) return not_written(job.folder, error.message());
-  if (!empty)
+  if (fs::exists(job.folder, error) && !fs::is_empty(job.folder, error) && !error)
     return Problem(ProblemCode::FolderNotEmpty, job.folder.string(), "the folder is not empty",
                    "a new or an empty folder");
   const SlurmScripts scripts = slurm_scripts(job);
-  for (const auto& [name, text] :
-       {std::pair{"shard.sh", &scripts.shard}, std::pair{"merge.sh", &scripts.merge},
-        std::pair{"submit.sh", &scripts.submit}})
-    if (auto problem = atomic_write(job.folder / name, *text)) return problem;
-  return std::nullopt;
+  return write_files(
+      job.folder, {{"shard.sh", scripts.shard}, {"merge.sh", scripts.merge}, {"submit.sh", scripts.submit}});
 }
 
 }  // namespace shardscape

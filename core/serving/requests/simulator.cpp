@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/memory_limit.h"
+#include "base/units.h"
+
 namespace shardscape {
 namespace {
 
@@ -53,8 +56,26 @@ Simulator::Simulator(const Workload& workload, const ServiceSetup& setup, StepCl
     timers_.insert({setup.failures[i].time, {TimerKind::Failure, i}});
 }
 
-RequestSimulation Simulator::run(const std::stop_token& stop) {
+namespace {
+
+// Whether the next growth of a list of records needs more memory than there is.
+template <typename Record>
+std::optional<Problem> growth_short(const std::vector<Record>& records) {
+  constexpr size_t kSmall = 1 << 20;
+  if (records.size() < std::max(kSmall, records.capacity())) return std::nullopt;
+  constexpr Wide kGrowth = 2;  // the new list, while the old one is still there
+  return memory_short({.what = "keeping more than " + grouped(records.size()) + " steps of the engines",
+                       .bytes = kGrowth * records.capacity() * sizeof(Record),
+                       .where = "requests",
+                       .accepted = "fewer or shorter requests; no table, timeline or bundle of the steps"});
+}
+
+}  // namespace
+
+Result<RequestSimulation> Simulator::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
+    if (auto problem = growth_short(log_.steps)) return *std::move(problem);
+    if (auto problem = growth_short(log_.chunks)) return *std::move(problem);
     const double arrival = turns_.time(), steps = main_.wake();
     const double prompts = disaggregated() ? prefill_->wake() : Engine::kIdle;
     const double transfer = disaggregated() ? handoff_->time() : Engine::kIdle;

@@ -19,7 +19,8 @@ class Simulator {
  public:
   // Valid arguments, which outlive the object.
   Simulator(const Workload& workload, const ServiceSetup& setup, StepClock& clock);
-  RequestSimulation run(const std::stop_token& stop);
+  // Returns a Problem if the steps that are kept need more memory than there is.
+  Result<RequestSimulation> run(const std::stop_token& stop);
 
  private:
   enum class TimerKind : uint8_t { Failure, Repair };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_limit.h"
 #include "base/units.h"
 #include "design/cluster.h"
 #include "serving/engine/engine_clock.h"
@@ -56,6 +57,16 @@ Result<std::vector<double>> session_times(const RequestSource& source) {
 bool shares_experts(const Design& design) {
   const ParallelSpec& p = design.parallel;
   return design.model.experts > 0 && p.ep * p.expert_tp() > p.tp * p.cp;
+}
+
+// Whether the requests of a run need more memory than there is. A trace file says only later how many it has.
+std::optional<Problem> requests_short(const RequestSource& source) {
+  if (!source.trace.empty()) return std::nullopt;
+  constexpr Wide kBytesOfRequest = 500;  // measured: 10 million requests, Llama 3 8B
+  return memory_short({.what = "simulating " + grouped(source.requests) + " requests",
+                       .bytes = source.requests * kBytesOfRequest,
+                       .where = "requests",
+                       .accepted = "a smaller number of requests"});
 }
 
 }  // namespace
@@ -163,6 +174,7 @@ Result<std::shared_ptr<const ServiceRun>> run_service(const Design& design, cons
                                                       RunSteps steps) {
   if (!cache) cache = std::make_shared<PlanCache>();
   if (const auto problem = check_spec(spec)) return *problem;
+  if (auto problem = requests_short(spec.source)) return *std::move(problem);
   auto workload = make_workload(spec.source);
   if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
   auto clock = service_clock(design, spec, cache);

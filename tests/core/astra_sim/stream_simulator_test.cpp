@@ -112,7 +112,7 @@ class StreamSimulatorTest : public QObject {
     c.level_by_level = true;
     c.dataset_splits = 3;
     c.active_chunks = 2;
-    const auto made = SimNetwork::make(c);
+    const auto made = SimNetwork::make(c, {});
     const SimCollective what{CollectiveType::AllReduce, 4000, {0, 1, 2, 3, 4, 5, 6, 7}};
     Times times{86, 751, 420, 507, 143, 586, 131, 781};
     QVERIFY(!std::get<SimNetwork>(made).collective(what, times));
@@ -149,7 +149,7 @@ class StreamSimulatorTest : public QObject {
         Times in_order(what.members.size());
         for (int64_t& t : in_order) t = random() % 5000;
         Times by_events = in_order;
-        const auto made = SimNetwork::make(c);
+        const auto made = SimNetwork::make(c, {});
         const SimNetwork& network = std::get<SimNetwork>(made);
         QVERIFY(network.collective(what, in_order));
         QVERIFY(simulate_streams(network, network.plan(what), {}, by_events, {}));
@@ -160,7 +160,7 @@ class StreamSimulatorTest : public QObject {
 
   void stops() {
     const BundleConfig c = collective_config("Switch", {4}, "doubleBinaryTree");
-    const auto made = SimNetwork::make(c);
+    const auto made = SimNetwork::make(c, {});
     Times times(4);
     std::stop_source stop;
     stop.request_stop();
@@ -209,8 +209,9 @@ class StreamSimulatorTest : public QObject {
     QFETCH(bool, group);
     QFETCH(QString, what);
     BundleConfig c = collective_config("Switch", {ranks.begin(), ranks.end()}, "doubleBinaryTree");
-    if (group) c.groups[7] = {0, 1};
-    const auto made = SimNetwork::make(c);
+    CollectiveUse use = only_use(CollectiveType::AllReduce, {{c.ranks, 0}});
+    if (group) use = only_use(CollectiveType::AllReduce, {{2, 7}});
+    const auto made = SimNetwork::make(c, use);
     QCOMPARE(std::holds_alternative<SimNetwork>(made), what.isEmpty());
     if (what.isEmpty()) return;
     QVERIFY2(std::get<Problem>(made).what.find(what.toStdString()) != std::string::npos,

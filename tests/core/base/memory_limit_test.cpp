@@ -12,7 +12,10 @@
 #include "explore/search.h"
 #include "memory/estimate.h"
 #include "plan/step_memory.h"
+#include "serving/requests/request_simulation.h"
+#include "serving/service/service.h"
 #include "support/designs.h"
+#include "support/request_cases.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -119,6 +122,31 @@ class MemoryLimitTest : public QObject {
     const auto* problem = std::get_if<Problem>(&result);
     QVERIFY(problem && problem->code == ProblemCode::MemoryShort);
     QCOMPARE(problem->where, where.toStdString());
+  }
+
+  void requests() {
+    ServiceSpec spec;
+    spec.source.requests = 10'000'000;
+    const AddressSpace limit(kSmall);
+    const auto run = run_service(tiny_design(), spec);
+    const auto* problem = std::get_if<Problem>(&run);
+    QVERIFY(problem && problem->code == ProblemCode::MemoryShort);
+    QCOMPARE(problem->where, std::string("requests"));
+  }
+
+  // One answer of three million tokens has as many steps, of which each takes some 70 bytes.
+  void steps_of_engines() {
+    const Workload one = workload({request(0, 10, 3'000'000)});
+    ServiceSetup setup;
+    setup.engine.max_model_len = 4'000'000;
+    LinearClock clock;
+    const AddressSpace limit(kSmall);
+    const auto kept = simulate_requests(one, setup, clock);
+    const auto* problem = std::get_if<Problem>(&kept);
+    QVERIFY(problem && problem->code == ProblemCode::MemoryShort);
+    QCOMPARE(problem->where, std::string("requests"));
+    setup.keep_steps = false;
+    QVERIFY(std::holds_alternative<RequestSimulation>(simulate_requests(one, setup, clock)));
   }
 
   void exports() {

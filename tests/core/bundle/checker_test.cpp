@@ -336,6 +336,7 @@ Breakages of_manifest() {
          b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 4, "classes":
              [{"digest": "poly61:0000000000000001", "rank_runs": [[0, 3, 1]]}]})";
        }},
+      {"manifest that is none", "MANIFEST", false, [](BundleSpec& b) { b.more["manifest.json"] = "{"; }},
       {"manifest of another number of ranks", "MANIFEST", true,
        [](BundleSpec& b) {
          b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 8, "classes": []})";
