@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/data_dir.h"
+#include "base/units.h"
 #include "model/huggingface/hf_import.h"
 #include "model/preset_names.h"
 
@@ -74,7 +75,7 @@ bool set_launch_gpus(const LaunchRequest& request, std::optional<int64_t> stated
   out.problems.emplace_back(ProblemCode::LaunchGpus, request.where,
                             out.gpus ? std::to_string(*out.gpus) + " is no number of GPUs"
                                      : "the file does not say on how many GPUs it runs",
-                            "a number of GPUs from 1 to " + std::to_string(kMostGpus));
+                            "a number of GPUs from 1 to " + grouped(kMostGpus));
   out.gpus.reset();
   return false;
 }

@@ -7,6 +7,8 @@
 #include <QProcessEnvironment>
 #include <QStringList>
 
+#include "support/longest_run.h"
+
 namespace shardscape::test {
 
 struct CliRun {
@@ -25,7 +27,7 @@ inline CliRun run_cli(const QStringList& words, const QString& folder = {},
   process.setProcessEnvironment(env);
   process.start(SHARDSCAPE_CLI, words);
   CliRun run;
-  if (!process.waitForFinished(120'000) || process.exitStatus() != QProcess::NormalExit) return run;
+  if (!process.waitForFinished(kLongestRun) || process.exitStatus() != QProcess::NormalExit) return run;
   run.exit_code = process.exitCode();
   run.out = QString::fromUtf8(process.readAllStandardOutput());
   run.err = QString::fromUtf8(process.readAllStandardError());

@@ -8,6 +8,7 @@
 #include "design/knobs/command_flags.h"
 #include "design/knobs/knobs.h"
 #include "model/library.h"
+#include "support/longest_run.h"
 #include "support/random_designs.h"
 
 using namespace shardscape;
@@ -109,7 +110,7 @@ class CommandFlagsTest : public QObject {
     QFETCH(QString, word);
     QProcess shell;
     shell.start("/bin/sh", {"-c", "printf %s " + QString::fromStdString(shell_word(word.toStdString()))});
-    QVERIFY(shell.waitForFinished());
+    QVERIFY(shell.waitForFinished(test::kLongestRun));
     QCOMPARE(QString::fromUtf8(shell.readAllStandardOutput()), word);
   }
 };

@@ -12,6 +12,7 @@
 #include "design/knobs/knobs.h"
 #include "report/report_json.h"
 #include "support/designs.h"
+#include "support/longest_run.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -497,7 +498,7 @@ void CommandsTest::full_output() {
   QProcess process;
   process.setStandardOutputFile("/dev/full");
   process.start(SHARDSCAPE_CLI, {"report", "--json"});
-  QVERIFY(process.waitForFinished());
+  QVERIFY(process.waitForFinished(kLongestRun));
   QCOMPARE(process.exitCode(), 3);
   QVERIFY(process.readAllStandardError().contains("standard output cannot be written"));
 }

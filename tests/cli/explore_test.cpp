@@ -9,6 +9,7 @@
 #include "design/document.h"
 #include "explore/result.h"
 #include "explore/study.h"
+#include "support/longest_run.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -193,7 +194,7 @@ void ExploreTest::files() {
            0);
   QCOMPARE(content(folder.filePath("b.json")), content(out));
   const CliRun other = run_line("explore --resume " + out + " --top 3 " + kSpace);
-  QCOMPARE(other.exit_code, 1);
+  QCOMPARE(other.exit_code, 2);
   QVERIFY2(other.err.startsWith("error: " + out + ": the result belongs to another search: the objective"),
            qPrintable(other.err));
   QCOMPARE(run_line("explore -o /nowhere/at/all.json " + kSpace).exit_code, 3);
@@ -209,15 +210,18 @@ void ExploreTest::guided() {
 // Ctrl+C prints the known results and exits with 130.
 void ExploreTest::interrupted() {
   QTemporaryDir folder;
+  const QString checkpoint = folder.filePath("part.json");
   QProcess process;
   const QString
       line = "explore --json " + kSmall +
-             "--gpus 64 --tp all --pp all --recompute all --vocab-multiple 1..1000 --nic-bandwidth 100..1000";
+             "--gpus 64 --tp all --pp all --recompute all --vocab-multiple 1..1000 --nic-bandwidth 100..1000 "
+             "--checkpoint 1 -o " +
+             checkpoint;
   process.start(SHARDSCAPE_CLI, line.split(' ', Qt::SkipEmptyParts));
-  QVERIFY(process.waitForStarted());
-  QTest::qWait(1500);
+  QVERIFY(process.waitForStarted(kLongestRun));
+  QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(checkpoint), kLongestRun);  // the search runs
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   QCOMPARE(process.exitCode(), 130);
   const QJsonObject json = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
   QVERIFY(json["size"].toDouble() > 1e7 && !json["complete"].toBool());

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "cli/cli_run.h"
+#include "support/longest_run.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -268,18 +269,18 @@ void ExportTest::archives() {
   process.setWorkingDirectory(folder.path());
   QStringList words = (kSmall + "-").split(' ');
   process.start(SHARDSCAPE_CLI, words);
-  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   QCOMPARE(process.exitCode(), 0);
   const QByteArray out = process.readAllStandardOutput();
   QVERIFY(out.startsWith("bundle/trace.") && out.size() % 512 == 0);
   QVERIFY(process.readAllStandardError().contains("to standard output"));
   words.append("--json");
   process.start(SHARDSCAPE_CLI, words);
-  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   QVERIFY(process.readAllStandardOutput() == out);
   QVERIFY(process.readAllStandardError().contains("\"ranks\": 8"));
   process.start(SHARDSCAPE_CLI, (kSmall + "/dev/stdout").split(' '));
-  QVERIFY(process.waitForFinished(60'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   QVERIFY(process.readAllStandardOutput() == out);
   QCOMPARE(run_line(kSmall + "/dev/null", folder.path()).exit_code, 0);
   const CliRun twice = run_line(kSmall + "job.tar", folder.path());
@@ -333,14 +334,14 @@ void ExportTest::resume_after_a_kill() {
   QProcess process;
   process.setWorkingDirectory(folder.path());
   process.start(SHARDSCAPE_CLI, (more + "job").split(' '));
-  QVERIFY(process.waitForStarted());
+  QVERIFY(process.waitForStarted(kLongestRun));
   const auto written = [&] {
     const QStringList partial = everything_in(folder.path());
     return !partial.isEmpty() && everything_in(folder.filePath(partial.front())).size() > 10;
   };
-  QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
+  QTRY_VERIFY_WITH_TIMEOUT(written(), kLongestRun);
   process.kill();
-  QVERIFY(process.waitForFinished(30'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   if (process.exitStatus() == QProcess::NormalExit) QSKIP("the export ended before it was killed");
   const CliRun other = run_line(more + "job --resume --durations", folder.path());
   QCOMPARE(other.exit_code, 3);
@@ -407,14 +408,14 @@ void ExportTest::interrupted() {
   process.setWorkingDirectory(folder.path());
   process.start(SHARDSCAPE_CLI, {"export", "--model", "llama3.1-405b", "--tp", "8", "--pp", "16", "--dp",
                                  "64", "--batch", "256", "-o", "deep/er/a"});
-  QVERIFY(process.waitForStarted());
+  QVERIFY(process.waitForStarted(kLongestRun));
   const auto written = [&] {
     const QStringList partial = everything_in(folder.filePath("deep/er"));
     return !partial.isEmpty() && everything_in(folder.filePath("deep/er/" + partial.front())).size() > 10;
   };
-  QTRY_VERIFY_WITH_TIMEOUT(written(), 60'000);
+  QTRY_VERIFY_WITH_TIMEOUT(written(), kLongestRun);
   QCOMPARE(::kill(static_cast<pid_t>(process.processId()), signal), 0);
-  QVERIFY(process.waitForFinished(30'000));
+  QVERIFY(process.waitForFinished(kLongestRun));
   QCOMPARE(process.exitStatus(), QProcess::NormalExit);
   QCOMPARE(process.exitCode(), 130);
   QCOMPARE(everything_in(folder.path()), QStringList());

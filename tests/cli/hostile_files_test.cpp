@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "cli/cli_run.h"
+#include "support/longest_run.h"
 #include "support/profile_trace.h"
 
 using namespace shardscape::test;
@@ -186,10 +187,10 @@ class HostileFilesTest : public QObject {
     QProcess shell;
     shell.setWorkingDirectory(folder.path());
     shell.start("sh", {"-s"});
-    QVERIFY(shell.waitForStarted());
+    QVERIFY(shell.waitForStarted(kLongestRun));
     shell.write("exec '" SHARDSCAPE_CLI "' " + line + "\n");
     shell.closeWriteChannel();
-    QVERIFY(shell.waitForFinished(60'000));
+    QVERIFY(shell.waitForFinished(kLongestRun));
     const QByteArray out = shell.readAllStandardOutput(), err = shell.readAllStandardError();
     QVERIFY2(!err.contains("json.exception") && shell.exitCode() != kUnreadable, err.constData());
     const auto valid = [](const QByteArray& text) {
@@ -235,10 +236,10 @@ class HostileFilesTest : public QObject {
   void pipes_of_shells() {
     QProcess process;
     process.start(SHARDSCAPE_CLI, {"import", "/dev/stdin"});
-    QVERIFY(process.waitForStarted());
+    QVERIFY(process.waitForStarted(kLongestRun));
     process.write("{\"model_type\": 3}");
     process.closeWriteChannel();
-    QVERIFY(process.waitForFinished(60000));
+    QVERIFY(process.waitForFinished(kLongestRun));
     QCOMPARE(process.exitCode(), kWrongContent);
     QVERIFY(process.readAllStandardError().contains("/dev/stdin"));
   }

@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "cli/cli_run.h"
 #include "design/knobs/knobs.h"
+#include "support/longest_run.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -57,7 +58,7 @@ QStringList suggested(const QStringList& words) {
                                     "_shardscape \"$1\"; printf '%s\\n' \"${COMPREPLY[@]}\"",
                                     "bash"} +
                             words);
-  if (!process.waitForFinished() || process.exitCode() != 0) return {};
+  if (!process.waitForFinished(kLongestRun) || process.exitCode() != 0) return {};
   return QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
 }
 
@@ -174,7 +175,7 @@ void PackagingTest::shells_read_the_completions() {
   file.close();
   QProcess process;
   process.start(shell, {"-n", file.fileName()});
-  QVERIFY(process.waitForFinished());
+  QVERIFY(process.waitForFinished(kLongestRun));
   const QByteArray said = process.readAllStandardError();
   QVERIFY2(process.exitCode() == 0 && said.isEmpty(), said.constData());
 }

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "cli/cli_run.h"
+#include "support/longest_run.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -43,7 +44,7 @@ int run_script(const QString& path, const QStringList& variables = {}) {
   process.setStandardOutputFile(QProcess::nullDevice());
   process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
   process.start("bash", {path});
-  return process.waitForFinished(120'000) ? process.exitCode() : -1;
+  return process.waitForFinished(kLongestRun) ? process.exitCode() : -1;
 }
 
 }  // namespace
@@ -94,11 +95,11 @@ void SlurmTest::killed_search_continues_from_its_checkpoint() {
                            "--recompute", "all"};
   QProcess process;
   process.start(SHARDSCAPE_CLI, search + QStringList{"--checkpoint", "1", "-o", part});
-  QVERIFY(process.waitForStarted());
+  QVERIFY(process.waitForStarted(kLongestRun));
   QVERIFY(QTest::qWaitFor([&] { return QFile::exists(part) || process.state() == QProcess::NotRunning; },
                           60'000));
   ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
-  process.waitForFinished();
+  process.waitForFinished(kLongestRun);
   QCOMPARE(process.exitStatus(), QProcess::CrashExit);
   const QJsonObject before = QJsonDocument::fromJson(content(part)).object();
   QVERIFY(before["enumerated"].toDouble() > 0 && !before["complete"].toBool());

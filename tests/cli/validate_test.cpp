@@ -8,6 +8,8 @@
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "support/longest_run.h"
+
 namespace {
 
 struct Run {
@@ -18,7 +20,7 @@ struct Run {
 Run validate(const QStringList& words) {
   QProcess process;
   process.start(QStringLiteral(SHARDSCAPE_CLI), QStringList{QStringLiteral("validate")} + words);
-  process.waitForFinished(120'000);
+  process.waitForFinished(shardscape::test::kLongestRun);
   return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
 }
 

@@ -76,7 +76,7 @@ void ExportFaultsTest::a_folder_filled_meanwhile_stays() {
     QFile file(state);
     return file.open(QIODevice::ReadOnly) && file.readAll().contains(") T ");
   };
-  QTRY_VERIFY_WITH_TIMEOUT(stopped(), 60'000);
+  QTRY_VERIFY_WITH_TIMEOUT(stopped(), kLongestRun);
   QDir(folder.path()).mkpath("job");
   QFile thesis(folder.filePath("job/thesis.txt"));
   QVERIFY(thesis.open(QIODevice::WriteOnly));

@@ -14,6 +14,8 @@
 #include <functional>
 #include <string>
 
+#include "support/longest_run.h"
+
 namespace shardscape::test {
 
 // How a run ended.
@@ -54,9 +56,9 @@ inline void prepare(QProcess& process, const QString& folder, const Surroundings
 
 inline FaultRun finish(QProcess& process) {
   FaultRun run;
-  if (!process.waitForFinished(120'000)) {
+  if (!process.waitForFinished(kLongestRun)) {
     process.kill();
-    process.waitForFinished();
+    process.waitForFinished(kLongestRun);
     return run;
   }
   if (process.exitStatus() == QProcess::NormalExit)

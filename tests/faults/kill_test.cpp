@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "faults/fault_run.h"
+#include "support/longest_run.h"
 #include "support/test_share.h"
 
 using namespace shardscape::test;
@@ -67,10 +68,10 @@ void KillTest::at_a_random_moment() {
     QProcess process;
     prepare(process, folder.path(), {});
     process.start(SHARDSCAPE_CLI, writer.new_line.split(' '));
-    QVERIFY(process.waitForStarted());
+    QVERIFY(process.waitForStarted(kLongestRun));
     QThread::msleep(static_cast<unsigned long>(random.bounded(longest + 1)));
     process.kill();
-    process.waitForFinished();
+    process.waitForFinished(kLongestRun);
     const Contents now = final_names(contents_of(folder.path()));
     QVERIFY2(now == writer.before || now == writer.after, writer.name);
   }
@@ -88,12 +89,12 @@ void KillTest::a_running_export_keeps_its_folder() {
   QProcess slow;
   prepare(slow, folder.path(), {.fault = "sync:1:STOP"});
   slow.start(SHARDSCAPE_CLI, (kExport + "2 -o job").split(' '));
-  QVERIFY(slow.waitForStarted());
+  QVERIFY(slow.waitForStarted(kLongestRun));
   const auto stopped = [&] {
     QFile file(QString("/proc/%1/stat").arg(slow.processId()));
     return file.open(QIODevice::ReadOnly) && file.readAll().contains(") T ");
   };
-  QTRY_VERIFY_WITH_TIMEOUT(stopped(), 60'000);
+  QTRY_VERIFY_WITH_TIMEOUT(stopped(), kLongestRun);
   Contents running = contents_of(folder.path());
   QVERIFY(!running.contains(killed.front()));
   const FaultRun fast = run_faulty(kExport + "4 -o job", folder.path());

@@ -205,9 +205,9 @@ void SurroundingsTest::pipe() {
   QCOMPARE(::mkfifo(qPrintable(folder.filePath("pipe")), 0600), 0);
   QProcess reader;
   reader.start("cat", {folder.filePath("pipe")});
-  QVERIFY(reader.waitForStarted());
+  QVERIFY(reader.waitForStarted(kLongestRun));
   QCOMPARE(run_faulty(kTimeline + "pipe", folder.path()).exit_code, 0);
-  QVERIFY(reader.waitForFinished(30'000));
+  QVERIFY(reader.waitForFinished(kLongestRun));
   QCOMPARE(reader.readAllStandardOutput(), writers_.back().before["t.json"]);
 }
 
@@ -250,7 +250,7 @@ void SurroundingsTest::two_interrupts() {
       const QStringList made = QDir(folder.path()).entryList(all);
       return !made.isEmpty() && QDir(folder.filePath(made.front())).entryList(all).size() > 5;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(writes(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(writes(), kLongestRun);
     for (int signal = 0; signal < 2; ++signal) {
       ::kill(static_cast<pid_t>(process.processId()), SIGINT);
       QThread::msleep(5);
@@ -263,4 +263,5 @@ void SurroundingsTest::two_interrupts() {
 }
 
 QTEST_GUILESS_MAIN(SurroundingsTest)
+#include "support/longest_run.h"
 #include "surroundings_test.moc"
