@@ -5,6 +5,7 @@
 #include <QTest>
 #include <QWidget>
 
+#include "support/longest_run.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 
@@ -37,7 +38,7 @@ inline Design other_of(const Session& session) {
 
 inline void pin(Session& session, const Design& design) {
   QVERIFY(session.comparisons()->add(design, "other"));
-  QTRY_VERIFY_WITH_TIMEOUT(session.comparisons()->ready(), 30'000);
+  QTRY_VERIFY_WITH_TIMEOUT(session.comparisons()->ready(), test::kLongestRun);
 }
 
 }  // namespace shardscape::ui

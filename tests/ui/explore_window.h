@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "support/longest_run.h"
 #include "ui/session/session.h"
 #include "ui/shell/main_window.h"
 #include "ui/views/explore/designs_page.h"
@@ -52,7 +53,7 @@ struct ExploreWindow {
     QSignalSpy finished(view().job(), &ExploreJob::finished);
     QTest::mouseClick(setup().runButton(), Qt::LeftButton);
     QVERIFY(view().job()->running());
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 300'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::kLongestRun);
     QVERIFY2(!view().job()->failure(),
              view().job()->failure() ? to_string(*view().job()->failure()).c_str() : "");
   }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "support/longest_run.h"
 #include "ui/form/config_form.h"
 #include "ui/form/knob_row.h"
 #include "ui/session/session.h"

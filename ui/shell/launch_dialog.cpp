@@ -55,6 +55,7 @@ LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* par
       framework_(new QComboBox(this)),
       gpus_(new QLineEdit(this)),
       name_(new QLineEdit(this)),
+      variables_(new QLineEdit(this)),
       fields_(this),
       apply_(new QPushButton(tr("Apply"), this)) {
   setWindowTitle(tr("Import %1").arg(text(request_.where)));
@@ -78,10 +79,13 @@ void LaunchDialog::addWidgets() {
   name_->setToolTip(
       tr("The model of a file that does not name it: a preset, a name of the Hugging Face hub, or the "
          "path of a config.json"));
-  connect(name_, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
+  variables_->setObjectName("launch_variables");
+  variables_->setPlaceholderText(QStringLiteral("NAME=VALUE"));
+  variables_->setToolTip(tr("Variables of the environment that a script reads, separated by spaces"));
   pause_.setSingleShot(true);
   pause_.setInterval(kTypingPause);
-  connect(gpus_, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
+  for (QLineEdit* typed : {gpus_, name_, variables_})
+    connect(typed, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
   connect(&pause_, &QTimer::timeout, this, &LaunchDialog::read);
   connect(framework_, &QComboBox::activated, this, &LaunchDialog::read);
   QPushButton* cancel = importButton(tr("Cancel"), "import_cancel", this);
@@ -105,6 +109,7 @@ void LaunchDialog::addWidgets() {
   add(tr("&Framework"), framework_);
   add(tr("&GPUs"), gpus_);
   add(tr("&Model"), name_);
+  add(tr("&Variables"), variables_);
   choices->addStretch();
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(8);
@@ -127,6 +132,10 @@ void LaunchDialog::read() {
   request_.model = name_->text().trimmed().toStdString();
   request_.gpus.reset();
   if (const qint64 typed = gpus_->text().toLongLong(); typed > 0) request_.gpus = typed;
+  request_.shell.environment.clear();
+  for (const QString& word : variables_->text().split(' ', Qt::SkipEmptyParts))
+    if (const qsizetype sign = word.indexOf('='); sign > 0)
+      request_.shell.environment[word.left(sign).toStdString()] = word.mid(sign + 1).toStdString();
   import_ = import_launch(request_);
   report_.reset();
   if (import_.ok()) {

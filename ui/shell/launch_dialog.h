@@ -1,6 +1,6 @@
 // The preview of an imported launch: what became of every field, and the step that it would run next to what
 // its log measured. "Apply" adopts the whole design, in one undo step. The person can correct what a file
-// seldom says: the framework and the number of GPUs.
+// seldom says: the framework, the number of GPUs, the variables of a script.
 #pragma once
 
 #include <QDialog>
@@ -39,6 +39,7 @@ class LaunchDialog : public QDialog {
   QLabel *title_, *summary_, *problem_;
   QComboBox* framework_;
   QLineEdit *gpus_, *name_;  // name_: of the model
+  QLineEdit* variables_;     // of the environment of a script
   QTimer pause_;             // a number may be half typed
   FieldTree fields_;
   QPushButton* apply_;

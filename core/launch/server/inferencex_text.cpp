@@ -101,9 +101,9 @@ std::optional<ServerText> read_inferencex_script(const LaunchRequest& request, L
                       : says("vllm")                               ? std::optional(EngineKind::Vllm)
                                                                    : std::nullopt;
   if (!engine) {
-    out.problems.emplace_back(ProblemCode::LaunchFormat, request.where,
-                              "the script does not say which known engine it starts",
-                              "--variable FRAMEWORK=vllm, sglang or trtllm");
+    out.problems.emplace_back(
+        ProblemCode::LaunchFormat, request.where, "the script does not say which known engine it starts",
+        "the variable FRAMEWORK=vllm, sglang or trtllm (command line: --variable FRAMEWORK=vllm)");
     return std::nullopt;
   }
   Workers workers(variables, *engine);
@@ -111,8 +111,9 @@ std::optional<ServerText> read_inferencex_script(const LaunchRequest& request, L
     out.problems.emplace_back(
         ProblemCode::LaunchFormat, request.where,
         "the environment of an InferenceX script states its workers, and DECODE_TP is not set",
-        "--variable DECODE_TP=8, and the same for DECODE_EP, DECODE_DP_ATTN, MODEL_NAME and the numbers of "
-        "workers");
+        "the variables DECODE_TP=8, DECODE_EP, DECODE_DP_ATTN, MODEL_NAME and the numbers of workers "
+        "(command "
+        "line: --variable DECODE_TP=8)");
     return std::nullopt;
   }
   return workers.read();

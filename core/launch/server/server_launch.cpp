@@ -40,7 +40,7 @@ std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const
   auto found = find_model(at, model_of(server, naming_argument(server)), server_flag(server.engine, "model"));
   if (auto* problem = std::get_if<Problem>(&found); problem && model_of(server, "model").empty()) {
     problem->what = server.program + " names no model, or its variable is empty";
-    problem->accepted += ", or --variable NAME=VALUE";
+    problem->accepted += ", or the variable NAME=VALUE (command line: --variable NAME=VALUE)";
   }
   return found;
 }

@@ -1,7 +1,6 @@
 // A good bundle passes the checker. For every rule of the checker, a bundle that breaks the rule fails.
 #include <sys/stat.h>
 
-#include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "bundle/checker.h"
+#include "support/checked_bundles.h"
 #include "support/trace_bundle.h"
 
 using namespace shardscape;
@@ -27,12 +27,6 @@ struct Breakage {
   std::function<void(BundleSpec&)> apply;
   const char* folder = "bundle";
 };
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const size_t at = text.find(from);
-  if (at == std::string::npos) throw std::logic_error("nothing to replace: " + from);
-  return text.replace(at, from.size(), to);
-}
 
 auto in_file(const char* file, const char* from, const char* to) {
   return [=](BundleSpec& b) { b.files[file] = replaced(b.files[file], from, to); };
@@ -357,7 +351,7 @@ const Breakages& breakages() {
 
 }  // namespace
 
-class CheckerTest : public QObject {
+class CheckerTest : public QObject, private CheckedBundles {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -416,21 +410,6 @@ class CheckerTest : public QObject {
     const CheckReport report = check(bundle);
     QVERIFY2(report.ok(), check_text(report).c_str());
     QCOMPARE(report.findings.size(), size_t{1});
-  }
-
-  // Groups smaller than the job use a ring if the network has several dimensions.
-  void an_algorithm_that_no_trace_uses_is_no_error() {
-    BundleSpec bundle = good_bundle();
-    bundle.files["network.yml"] =
-        "topology: [ Ring, Switch ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 50, 50 ]\nlatency: [ 500, 500 ]\n";
-    std::string& system = bundle.files["system.json"];
-    for (const char* type : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
-      const std::string key = "\"" + std::string(type) + "-implementation\": ";
-      const std::string by = type == std::string("all-reduce") ? "ring" : "doubleBinaryTree";
-      system = replaced(system, key + "[\"ring\"]", key + "[\"" + by + "\", \"" + by + "\"]");
-    }
-    const CheckReport report = check(bundle);
-    QVERIFY2(report.ok() && report.findings.empty(), check_text(report).c_str());
   }
 
   void unreadable_trace() {
@@ -518,66 +497,11 @@ class CheckerTest : public QObject {
     }
   }
 
-  // STAGE writes the bytes of a tensor as "524288.0". ASTRA-sim reads the digits.
-  void bytes_with_a_point_are_numbers() {
-    const auto with = [&](const char* bytes) {
-      BundleSpec bundle = good_bundle();
-      bundle.ranks[0].node(1).attrs.push_back({.name = "outputs",
-                                               .kind = chakra::attr_field::kStringList,
-                                               .bytes = encode_string_list({"y", bytes})});
-      return check(bundle);
-    };
-    QVERIFY(with("524288.0").ok());
-    QVERIFY(has(with("524288.5"), "TENSOR_LIST"));
-    QVERIFY(has(with("x"), "TENSOR_LIST"));
-  }
-
-  // Without collectives over groups, a bundle needs no group file.
-  void groups_are_needed_where_they_are_named() {
-    BundleSpec bundle = good_bundle();
-    for (auto& [rank, file] : bundle.ranks)
-      for (TraceNodeSpec& n : file.nodes) n.drop("pg_name");
-    bundle.files.erase("comm_groups.json");
-    const CheckReport report = check(bundle);
-    QVERIFY2(report.ok() && report.findings.empty(), check_text(report).c_str());
-  }
-
-  // The files of a bundle may be elsewhere; messages then have the paths.
-  void files_may_be_elsewhere() {
-    const fs::path folder = fresh_folder("bundle"), other = fresh_folder("files");
-    BundleSpec bundle = good_bundle();
-    BundleSpec files;
-    std::swap(files.files, bundle.files);
-    bundle.save(folder);
-    files.save(other);
-    BundlePaths paths{.folder = folder,
-                      .groups = other / "comm_groups.json",
-                      .system = other / "system.json",
-                      .network = other / "network.yml",
-                      .memory = other / "memory.json"};
-    QVERIFY(check_bundle(paths).ok());
-    paths.network = other / "absent.yml";
-    QVERIFY(check_text(check_bundle(paths)).find((other / "absent.yml").string()) != std::string::npos);
-  }
-
   void says_who_waits_for_whom() {
     BundleSpec bundle = good_bundle();
     bundle.ranks[3].node(5) = compute(5, {4});
     const std::string text = check_text(check(bundle));
     QVERIFY2(text.find("missing rank 3") != std::string::npos, text.c_str());
-  }
-
-  void ids_need_not_ascend() {
-    BundleSpec bundle = good_bundle();
-    for (auto& [rank, file] : bundle.ranks) {
-      for (TraceNodeSpec& n : file.nodes) {
-        n.id *= 1000;
-        for (uint64_t& d : n.deps) d *= 1000;
-      }
-      std::reverse(file.nodes.begin(), file.nodes.end());
-    }
-    const CheckReport report = check(bundle);
-    QVERIFY2(report.ok() && report.findings.empty(), check_text(report).c_str());
   }
 
   void json_names_everything() {
@@ -588,22 +512,6 @@ class CheckerTest : public QObject {
                              "\"rank\": 0", "\"node\": 7"})
       QVERIFY2(json.find(part) != std::string::npos, json.c_str());
   }
-
- private:
-  fs::path fresh_folder(const char* name) {
-    folders_.push_back(std::make_unique<QTemporaryDir>());
-    return fs::path(folders_.back()->path().toStdString()) / name;
-  }
-  CheckReport check(const BundleSpec& bundle, const char* name = "bundle") {
-    const fs::path folder = fresh_folder(name);
-    bundle.save(folder);
-    return check_bundle(folder);
-  }
-  static bool has(const CheckReport& report, const std::string& code) {
-    return std::any_of(report.findings.begin(), report.findings.end(),
-                       [&](const Finding& f) { return f.code == code; });
-  }
-  std::vector<std::unique_ptr<QTemporaryDir>> folders_;
 };
 
 QTEST_GUILESS_MAIN(CheckerTest)

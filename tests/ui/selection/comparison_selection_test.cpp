@@ -5,6 +5,7 @@
 
 #include "offscreen.h"
 #include "selection_window.h"
+#include "support/longest_run.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/bar_comparison_model.h"
 #include "ui/session/comparisons.h"
@@ -25,7 +26,7 @@ class ComparisonSelectionTest : public SelectionWindow {
  private:
   void pinNow() {
     QVERIFY(session_->comparisons()->add(session_->design(), Comparisons::nameOf(session_->design())));
-    QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), test::kLongestRun);
   }
 
   void clickMemory(const char* label) {

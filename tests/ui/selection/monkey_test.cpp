@@ -7,6 +7,7 @@
 
 #include "offscreen.h"
 #include "selection_window.h"
+#include "support/longest_run.h"
 #include "ui/plot/canvas.h"
 #include "ui/selection/collective_selection.h"
 #include "ui/session/comparisons.h"
@@ -242,7 +243,7 @@ class MonkeyTest : public SelectionWindow {
 
   void waitUntilIdle() {
     session_->waitForEstimate();
-    QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), test::kLongestRun);
     view<GraphView>()->waitForGraph();
     QCoreApplication::processEvents();
   }

@@ -9,6 +9,7 @@
 #include "plan/rank_mesh.h"
 #include "report/campaign_report.h"
 #include "serving/inference.h"
+#include "support/longest_run.h"
 #include "ui/inspector/design_summary.h"
 #include "ui/selection/selection_state.h"
 #include "ui/session/memory_problem.h"
@@ -267,7 +268,7 @@ class SessionTest : public QObject {
     QCOMPARE(session.allProblems().size(), size_t{1});
     QVERIFY(session.allProblems()[0].code == ProblemCode::MemoryExceeded);
     QVERIFY(session.problems().empty());  // the design is valid
-    QTRY_VERIFY_WITH_TIMEOUT(!session.allProblems()[0].fixes.empty(), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(!session.allProblems()[0].fixes.empty(), test::kLongestRun);
     const Problem problem = session.allProblems()[0];
     QVERIFY2(problem.what.find("does not fit: stage 0 needs ") == 0, problem.what.c_str());
     QCOMPARE(problem.accepted, std::string("at most 80 GiB"));
@@ -297,7 +298,7 @@ class SessionTest : public QObject {
       QVERIFY(!session.setKnob(knob, value));
     session.waitForEstimate();
     QVERIFY(session.report()->memory->fits);
-    QTRY_COMPARE_WITH_TIMEOUT(session.allProblems().size(), size_t{1}, 60000);
+    QTRY_COMPARE_WITH_TIMEOUT(session.allProblems().size(), size_t{1}, test::kLongestRun);
     const Problem note = session.allProblems()[0];
     QVERIFY(note.code == ProblemCode::MemoryMayNotFit && note.severity == Severity::Note);
     QVERIFY(!isMemoryProblem(note) && isOfMemory(note));

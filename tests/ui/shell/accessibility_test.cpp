@@ -14,6 +14,7 @@
 #include <map>
 
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/session/layout_finder.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/preset_box.h"
@@ -187,7 +188,7 @@ class AccessibilityTest : public WindowTest {
     else
       by_name.at(opened)->trigger();
     QTest::qWait(100);
-    QTRY_VERIFY_WITH_TIMEOUT(!window_->verdictStrip()->finder()->searching(), 300'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!window_->verdictStrip()->finder()->searching(), test::kLongestRun);
     int walked = 0;
     for (QWidget* top : QApplication::topLevelWidgets()) {
       if (top == window_.get() || !top->isVisible() || top->windowType() == Qt::ToolTip) continue;

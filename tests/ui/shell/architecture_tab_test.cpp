@@ -9,6 +9,7 @@
 
 #include "model/library.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/form/config_form.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/session/session.h"
@@ -58,7 +59,7 @@ class ArchitectureTabTest : public QObject {
   void text_has_a_graph() {
     window_->tabs()->setCurrentWidget(window_->architecture());
     window_->architecture()->showPage(ArchitectureView::Text);
-    QTRY_VERIFY_WITH_TIMEOUT(window_->architecture()->text()->checked(), 20'000);
+    QTRY_VERIFY_WITH_TIMEOUT(window_->architecture()->text()->checked(), test::kLongestRun);
     auto* canvas = window_->architecture()->findChild<GraphCanvas*>();
     QVERIFY(canvas && canvas->isVisible());
     QVERIFY(canvas->width() > 200);

@@ -15,6 +15,7 @@
 
 #include "explore/recovery.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/page_settings.h"
 #include "ui/session/session.h"
@@ -244,7 +245,7 @@ void AutosaveTest::pagesAreKept() {
   QTest::mouseClick(button(window->recoveryBar(), "recovery_restore"), Qt::LeftButton);
   QTRY_VERIFY(window->document()->pages()->pages() == left.study.pages);
   auto* canvas = window->findChild<GanttCanvas*>();
-  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{2}, 30000);
+  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{2}, test::kLongestRun);
   QVERIFY(std::abs(canvas->bookmarks()[0] / canvas->stepSeconds() - 0.25) < 1e-9);
   // B removes and sets bookmarks. The document notices, and autosave writes them.
   const QString path = folder_->filePath("mine.txt");
@@ -265,9 +266,9 @@ void AutosaveTest::pagesAreKept() {
   QVERIFY(window->document()->savePath(path));
   window->document()->newDesign();
   QVERIFY(window->document()->pages()->pages() == StudyPages());
-  QTRY_VERIFY_WITH_TIMEOUT(canvas->bookmarks().empty(), 30000);
+  QTRY_VERIFY_WITH_TIMEOUT(canvas->bookmarks().empty(), test::kLongestRun);
   QVERIFY(window->document()->openPath(path));
-  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{1}, 30000);
+  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{1}, test::kLongestRun);
   QVERIFY(!window->isWindowModified());
 }
 

@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "bundle/checker.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/session/session.h"
 #include "ui/shell/bundle_steps.h"
 #include "ui/shell/export_dialog.h"
@@ -85,7 +86,7 @@ class ExportDialogTest : public QObject {
     QVERIFY(part<QPushButton>("export_start")->isEnabled());
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QVERIFY2(message().startsWith("Wrote 8 traces"), qPrintable(message()));
     QVERIFY(part<QPushButton>("export_open")->isVisible());
     QVERIFY(QFile::exists(target("bundle") + "/trace.0.et"));
@@ -113,16 +114,16 @@ class ExportDialogTest : public QObject {
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     QVERIFY(!part<QPushButton>("bundle_check")->isVisible());
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     auto* result = part<QLabel>("bundle_result");
     QCOMPARE(QApplication::focusWidget(), part<QPushButton>("bundle_check"));
     const QString expected = QString::fromStdString(
         format_seconds(session_->estimate()->simulation->step_seconds));
     QCOMPARE(part<QPushButton>("bundle_simulate")->text(), "Simulate (expected: " + expected + ")");
     click("bundle_check");
-    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Checked: every rank finishes"), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Checked: every rank finishes"), test::kLongestRun);
     click("bundle_simulate");
-    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Simulated step: "), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Simulated step: "), test::kLongestRun);
     QVERIFY2(result->text().contains("% "), qPrintable(result->text()));
     click("bundle_command");
     const QString command = QApplication::clipboard()->text();
@@ -150,7 +151,7 @@ class ExportDialogTest : public QObject {
     enter(target(qPrintable(QString("bundle_").repeated(13))));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QTRY_VERIFY(part<QPushButton>("bundle_check")->isVisible() && whole());
     const QRect room = dialog_->screen()->availableGeometry();
     QVERIFY(room.contains(dialog_->geometry()));
@@ -160,7 +161,8 @@ class ExportDialogTest : public QObject {
                   .contains(QRect(shown->mapTo(dialog_.get(), QPoint()), shown->size())));
     }
     click("bundle_check");
-    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("Checked: "), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("Checked: "),
+                             test::kLongestRun);
     QTRY_VERIFY(whole());
   }
 
@@ -168,17 +170,18 @@ class ExportDialogTest : public QObject {
     enter(target("bundle"));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QVERIFY(QFile::remove(target("bundle") + "/trace.3.et"));
     click("bundle_check");
-    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("The check failed"), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("The check failed"),
+                             test::kLongestRun);
   }
 
   void folderThatCannotBeOpened() {
     enter(target("bundle"));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QUrl asked;
     bool opens = true;
     dialog_->steps()->setOpener([&](const QUrl& url) {
@@ -231,7 +234,7 @@ class ExportDialogTest : public QObject {
              qPrintable(part<QLabel>("export_size")->text()));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QVERIFY(QFile::exists(target("bundle") + "/trace.1.et"));
     QVERIFY(!QFile::exists(target("bundle") + "/trace.2.et"));
     QFile manifest(target("bundle") + "/manifest.json");
@@ -246,7 +249,7 @@ class ExportDialogTest : public QObject {
     QTest::keyClick(part<QCheckBox>("export_compact"), Qt::Key_Space);
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QVERIFY2(message().contains("shardscape-cli expand"), qPrintable(message()));
     QVERIFY(QFile::exists(target("bundle") + "/compact.json"));
   }
@@ -268,7 +271,7 @@ class ExportDialogTest : public QObject {
     QTest::keyClick(part<QCheckBox>(box.toUtf8().constData()), Qt::Key_Space);
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     for (const char* known : {"ns3-config.txt", "htsim.topo"})
       QCOMPARE(QFile::exists(target("bundle") + "/" + known), file == known);
   }
@@ -284,7 +287,7 @@ class ExportDialogTest : public QObject {
       enter(target(folder));
       QSignalSpy finished(job_.get(), &ExportJob::finished);
       click("export_start");
-      if (!finished.count() && !finished.wait(60000)) return QString();
+      if (!finished.count() && !finished.wait(test::kLongestRun)) return QString();
       QFile file(target(folder) + "/network.yml");
       return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
     };
@@ -304,7 +307,7 @@ class ExportDialogTest : public QObject {
     const int64_t estimate = estimate_bundle_bytes(*session_->report(), options);
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     job_->start(session_->report(), options);
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     const auto outcome = finished.front().front().value<ExportJob::Outcome>();
     const auto bytes = std::get<ExportSummary>(outcome).bytes;
     QVERIFY(estimate > bytes / 2 && estimate < bytes * 2);
@@ -352,7 +355,7 @@ class ExportDialogTest : public QObject {
     enter(target("bundle"));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     enter(target("other"));
     enter(target("bundle"));
     QVERIFY(!part<QPushButton>("export_start")->isEnabled());
@@ -362,7 +365,7 @@ class ExportDialogTest : public QObject {
     QTest::keyClick(replace, Qt::Key_Space);
     QVERIFY(part<QPushButton>("export_start")->isEnabled());
     click("export_start");
-    QVERIFY(finished.wait(20000));
+    QVERIFY(finished.wait(test::kLongestRun));
     QVERIFY2(message().startsWith("Wrote"), qPrintable(message()));
     QCOMPARE(leftovers(), QStringList{"bundle"});
   }
@@ -405,7 +408,7 @@ class ExportDialogTest : public QObject {
     click("export_start");
     QTest::qWait(1);
     const QRect was(cancel->mapTo(dialog_.get(), QPoint()), cancel->size());
-    QVERIFY(finished.count() || finished.wait(20000));
+    QVERIFY(finished.count() || finished.wait(test::kLongestRun));
     QVERIFY(!cancel->isVisible());
     QTest::qWait(100);  // the dialog grows
     for (const QPushButton* button :
@@ -423,7 +426,7 @@ class ExportDialogTest : public QObject {
     click("export_start");
     QTest::keyClick(dialog_.get(), Qt::Key_Escape);
     QVERIFY(!dialog_->isVisible());
-    QVERIFY(finished.count() || finished.wait(20000));
+    QVERIFY(finished.count() || finished.wait(test::kLongestRun));
     QVERIFY(QFile::exists(target("bundle") + "/manifest.json"));
   }
 

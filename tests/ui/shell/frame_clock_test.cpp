@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/shell/frame_clock.h"
 #include "window_test.h"
 
@@ -70,7 +71,7 @@ class FrameClockTest : public WindowTest {
       QTest::qWait(400);
       return waited.isEmpty() && left_out.count() == 1 && clock()->leftOut() == before + 1;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(nothingIsPainted(), 120'000);
+    QTRY_VERIFY_WITH_TIMEOUT(nothingIsPainted(), test::kLongestRun);
   }
 
   // A window that shows no figures never paints them. The wait ends with the figures, not with a later frame.

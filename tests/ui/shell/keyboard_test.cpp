@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/chart_table.h"
 #include "ui/session/comparisons.h"
@@ -70,7 +71,7 @@ class KeyboardTest : public WindowTest {
     if (view == "Explore") {
       window_->explore()->showPage(ExploreView::Compare);
       QVERIFY(session_->comparisons()->add(session_->design(), "the same"));
-      QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
+      QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), test::kLongestRun);
     }
     QAbstractItemView* table = nullptr;
     QTRY_VERIFY((table = TableSearch::tableIn(window_->tabs()->currentWidget())) &&

@@ -39,10 +39,10 @@ class LaunchDialogTest : public WindowTest {
  private:
   LaunchDialog* dialog() { return window_->findChild<LaunchDialog*>(); }
   QPushButton* button(const char* name) { return dialog()->findChild<QPushButton*>(name); }
-  bool lists(const QString& text) {
+  bool lists(const QString& text, int column = 0) {
     auto* model = qobject_cast<QStandardItemModel*>(
         dialog()->findChild<QTreeView*>("import_fields")->model());
-    return !model->findItems(text, Qt::MatchContains | Qt::MatchRecursive).isEmpty();
+    return !model->findItems(text, Qt::MatchContains | Qt::MatchRecursive, column).isEmpty();
   }
   void typeGpus(const char* number) {
     auto* field = dialog()->findChild<QLineEdit*>("launch_gpus");
@@ -80,6 +80,20 @@ class LaunchDialogTest : public WindowTest {
     QVERIFY(session_->design().cluster == before.cluster);
     window_->actions().undo->trigger();
     QVERIFY(session_->design() == before);
+  }
+
+  void a_script_has_variables_of_the_person() {
+    QGuiApplication::clipboard()->setText(kScript);
+    press(Qt::Key_V, Qt::ControlModifier);
+    QVERIFY(dialog());
+    typeGpus("16");
+    auto* variables = dialog()->findChild<QLineEdit*>("launch_variables");
+    QTest::keyClicks(variables, "HIDDEN=3072");
+    constexpr int kValue = 1;  // column
+    QTRY_VERIFY(lists("3072", kValue));
+    QTest::mouseClick(button("import_apply"), Qt::LeftButton);
+    QTRY_VERIFY(!dialog());
+    QCOMPARE(session_->design().model.hidden, int64_t{3072});
   }
 
   void text_of_the_clipboard_is_a_launch() {

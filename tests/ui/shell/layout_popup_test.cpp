@@ -12,6 +12,7 @@
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
 #include "report/memory_report.h"
+#include "support/longest_run.h"
 #include "ui/form/config_form.h"
 #include "ui/form/gpus_row.h"
 #include "ui/session/layout_finder.h"
@@ -162,16 +163,16 @@ class LayoutPopupTest : public WindowTest {
     QTRY_VERIFY(!window_->verdictStrip()->distance().isEmpty());
     QTest::mouseClick(popup()->applyButtons().front(), Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(window_->verdictStrip()->distance(), QString("as fast as the best found"),
-                              30000);
+                              test::kLongestRun);
     session_->setKnob("overlap_grad_reduce", "false");
     session_->setKnob("recompute", "full");
     QTRY_VERIFY_WITH_TIMEOUT(window_->verdictStrip()->distance().endsWith("% slower than the best found"),
-                             30000);
+                             test::kLongestRun);
     session_->setKnob("seq", "4096");  // another question
     QTRY_COMPARE(window_->verdictStrip()->distance(), QString());
     QVERIFY(!finder()->layouts());
     press(Qt::Key_Z, Qt::ControlModifier);
-    QTRY_VERIFY_WITH_TIMEOUT(window_->verdictStrip()->distance().contains("slower"), 30000);
+    QTRY_VERIFY_WITH_TIMEOUT(window_->verdictStrip()->distance().contains("slower"), test::kLongestRun);
   }
 
   // Other layouts fit, and small changes of the present layout help.

@@ -89,7 +89,7 @@ class MainWindowTest : public WindowTest {
     const auto fix = [&] {
       return model.index(model.rowCount() - 1, ProblemsModel::FixColumn).data().toString();
     };  // the memory problem is the last row
-    QTRY_VERIFY2_WITH_TIMEOUT(fix().size() > 60, qPrintable(fix()), 60'000);
+    QTRY_VERIFY2_WITH_TIMEOUT(fix().size() > 60, qPrintable(fix()), test::kLongestRun);
     for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn})
       QVERIFY(panel->table()->columnWidth(column) >= 150);
     QVERIFY(panel->table()->columnViewportPosition(ProblemsModel::FixColumn) + 150 <
@@ -196,7 +196,7 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(table->model()->rowCount(), 1);
     QCOMPARE(table->model()->index(0, ProblemsModel::Where).data().toString(), QString("Memory"));
     QTRY_VERIFY_WITH_TIMEOUT(!table->model()->index(0, ProblemsModel::FixColumn).data().toString().isEmpty(),
-                             60000);
+                             test::kLongestRun);
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
@@ -210,7 +210,7 @@ class MainWindowTest : public WindowTest {
     window_->actions().problems->setChecked(true);
     QTableView* table = window_->problemsPanel()->table();
     QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->isFor(session_->estimate().get()),
-                             60000);  // the list is rebuilt when the advice arrives
+                             test::kLongestRun);  // the list is rebuilt when the advice arrives
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
     QTest::mouseDClick(table->viewport(), Qt::LeftButton, {},

@@ -14,6 +14,7 @@
 #include "explore/layout.h"
 #include "offscreen.h"
 #include "support/designs.h"
+#include "support/longest_run.h"
 #include "ui/toolkit/newest_job.h"
 #include "ui/views/explore/explore_job.h"
 
@@ -94,7 +95,7 @@ class BackgroundThreadsTest : public QObject {
     QVERIFY2(job.running(), "the search ended before its threads were counted");
     QCOMPARE(threads().usual, usual);
     job.cancel();
-    QTRY_VERIFY_WITH_TIMEOUT(!job.running(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!job.running(), test::kLongestRun);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "compared_designs.h"
 #include "explore/sensitivity.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/design_choice.h"
 #include "ui/selection/step_relations.h"
@@ -364,7 +365,7 @@ class ComparisonViewsTest : public QObject {
     SensitivityPage page(SensitivityPage::Kind::Sensitivity, &session);
     open(page);
     pin(session, other_of(session));
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.comparisonReady(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.comparisonReady(), test::kLongestRun);
     const auto expected = sensitivity(other_of(session));
     const auto mine = sensitivity(session.design());
     QVERIFY(expected && mine);
@@ -396,7 +397,7 @@ class ComparisonViewsTest : public QObject {
     SensitivityPage page(SensitivityPage::Kind::Scaling, &session);
     open(page);
     pin(session, other_of(session));
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.comparisonReady(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.comparisonReady(), test::kLongestRun);
     const auto expected = scaling(other_of(session), {});
     QVERIFY(expected);
     QCOMPARE(page.chart()->others().size(), size_t{1});

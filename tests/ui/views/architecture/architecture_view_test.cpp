@@ -16,6 +16,7 @@
 #include "design/knobs/knobs.h"
 #include "model/library.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/session/session.h"
 #include "ui/shell/preset_popup.h"
 #include "ui/toolkit/issue_line.h"
@@ -60,7 +61,7 @@ class ArchitectureViewTest : public QObject {
     session_->applyPreset(id);
     session_->waitForReport();
   }
-  void waitForCheck() { QTRY_VERIFY_WITH_TIMEOUT(view_->text()->checked(), 20'000); }
+  void waitForCheck() { QTRY_VERIFY_WITH_TIMEOUT(view_->text()->checked(), test::kLongestRun); }
 
  private Q_SLOTS:
   void init() {

@@ -16,6 +16,7 @@
 #include "explore_window.h"
 #include "offscreen.h"
 #include "serving/inference.h"
+#include "support/longest_run.h"
 #include "ui/form/config_form.h"
 #include "ui/form/differences_box.h"
 #include "ui/form/knob_row.h"
@@ -249,7 +250,7 @@ class ExplorePagesTest : public QObject {
     w.session.setKnob("microbatch", "2");
     QVERIFY(w.main.actions().pin->isEnabled());
     w.session.waitForEstimate();
-    QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), test::kLongestRun);
 
     // Each design is marked in the scatter chart, at its values.
     w.view().showPage(ExploreView::Designs);
@@ -305,7 +306,7 @@ class ExplorePagesTest : public QObject {
     ExploreWindow w;
     QTest::mouseClick(w.view().pages()->findChildren<QPushButton*>()[ExploreView::Scaling], Qt::LeftButton);
     SensitivityPage& page = *w.view().scaling();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     const auto strong = scaling(w.session.design(), {});
     QCOMPARE(page.chart()->points(ScalingChart::Strong).size(), strong->size());
     page.chart()->setFocus();
@@ -325,7 +326,7 @@ class ExplorePagesTest : public QObject {
     ExploreWindow w;
     w.view().showPage(ExploreView::Scaling);
     SensitivityPage& page = *w.view().scaling();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     const QAbstractItemModel& table = *page.table()->sorted()->sourceModel();
     const auto column = [&](const char* raw) {
       for (int c = 0; c < table.columnCount(); ++c)
@@ -352,7 +353,7 @@ class ExplorePagesTest : public QObject {
     QVERIFY(timed > 1);
     w.session.setKnob("tokens", "15000000000000");
     w.session.waitForReport();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && column("days") >= 0, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && column("days") >= 0, test::kLongestRun);
     QCOMPARE(table.headerData(column("days"), Qt::Horizontal).toString(), QString("Days"));
     const double tokens_per_day = 86'400 * strong->front().evaluation.tokens_per_second;
     QVERIFY(strong->front().evaluation.timed());
@@ -368,7 +369,7 @@ class ExplorePagesTest : public QObject {
     auto* line = w.view().findChild<MissingCostLine*>("missing_cost");
     w.view().showPage(ExploreView::Scaling);
     SensitivityPage& page = *w.view().scaling();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     QVERIFY(line && line->isVisible());
     QCOMPARE(line->text(), QString("No price for NVIDIA B300 HGX 270 GB"));
     const auto tips = [](const QAbstractItemModel& table) {
@@ -425,7 +426,7 @@ class ExplorePagesTest : public QObject {
     for (const auto& [page, shown] : {std::pair{w.view().sensitivity(), ExploreView::SensitivityTab},
                                       {w.view().scaling(), ExploreView::Scaling}}) {
       w.view().showPage(shown);
-      QTRY_VERIFY_WITH_TIMEOUT(page->ready(), 30'000);
+      QTRY_VERIFY_WITH_TIMEOUT(page->ready(), test::kLongestRun);
       QStringList words, raws;
       for (int c = 0; c < page->table()->model()->columnCount(); ++c) {
         words << page->table()->model()->headerData(c, Qt::Horizontal).toString();

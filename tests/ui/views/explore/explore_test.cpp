@@ -18,6 +18,7 @@
 #include "design/validate/validate.h"
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/roles.h"
@@ -72,7 +73,7 @@ class ExploreTest : public QObject {
     QTest::keyClicks(field, "1,2,4,16");
     QTRY_VERIFY_WITH_TIMEOUT(
         w.view().job()->counted() && w.view().job()->counted()->exact && w.view().job()->counted()->size == 8,
-        10'000);
+        test::kLongestRun);
     // A microbatch of 16 is invalid with two replicas and a batch of 16. Compare the count with a full
     // enumeration.
     auto space = Space::make(w.setup().spec());
@@ -174,7 +175,7 @@ class ExploreTest : public QObject {
     QSignalSpy finished(w.view().job(), &ExploreJob::finished),
         progressed(w.view().job(), &ExploreJob::progressed), rows(w.view().job(), &ExploreJob::rowsChanged);
     QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
-    QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 2 && rows.count() > 0, 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 2 && rows.count() > 0, test::kLongestRun);
     QVERIFY(w.view().job()->running());
     QVERIFY(!w.view().job()->progressText().isEmpty());
     QCOMPARE(w.setup().runButton()->text(), QString("Cancel"));
@@ -232,10 +233,10 @@ class ExploreTest : public QObject {
     QTest::mouseClick(here, Qt::LeftButton);
     QVERIFY(w.view().job()->running());
     QCOMPARE(here->text(), QString("Cancel"));
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::kLongestRun);
     QCOMPARE(here->text(), QString("Search"));
     QTest::keyClick(&w.main, Qt::Key_Return, Qt::ControlModifier);
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 2, 60'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 2, test::kLongestRun);
     w.main.actions().inspector->trigger();
     QVERIFY(!here->isVisible());
   }

@@ -9,6 +9,7 @@
 #include "explore/goodput_search.h"
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/page_settings.h"
 #include "ui/toolkit/issue_line.h"
@@ -85,7 +86,7 @@ class GoodputTest : public QObject {
     w.chooseGoodput();
     QSignalSpy finished(w.view().job(), &ExploreJob::finished);
     QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 300'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::kLongestRun);
     QVERIFY(w.view().job()->failure());
     QVERIFY(w.service().row("slo")->issue()->isVisible());
     w.type("slo", "p99 tpot<30ms");
@@ -127,7 +128,7 @@ class GoodputTest : public QObject {
     w.type("slo", "p99 tpot<30ms");
     QSignalSpy finished(w.view().job(), &ExploreJob::finished);
     QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
-    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 300'000);
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::kLongestRun);
     const QString refusal = w.setup().findChild<QLabel*>("space_refusal")->text();
     QVERIFY2(refusal.contains(QStringLiteral("train")) && refusal.contains(QStringLiteral("decode")),
              qPrintable(refusal));

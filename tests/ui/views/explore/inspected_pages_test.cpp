@@ -5,6 +5,7 @@
 
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/chart_table.h"
 #include "ui/selection/selection_state.h"
@@ -43,7 +44,7 @@ class InspectedPagesTest : public QObject {
     auto* inspector = w.main.findChild<InspectorPanel*>();
     w.view().showPage(ExploreView::SensitivityTab);
     SensitivityPage& bars = *w.view().sensitivity();
-    QTRY_VERIFY_WITH_TIMEOUT(bars.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(bars.ready(), test::kLongestRun);
     QTest::mouseClick(bars.tornado(), Qt::LeftButton, {}, bars.tornado()->rowRect(0).center().toPoint());
     const auto expected = sensitivity(w.session.design());
     const KnobSensitivity& first = expected->knobs[static_cast<size_t>(bars.tornado()->rows().front().knob)];
@@ -51,7 +52,7 @@ class InspectedPagesTest : public QObject {
     QCOMPARE(inspector->shown().rows.size(), static_cast<int>(first.neighbours.size()));
     w.view().showPage(ExploreView::Scaling);
     SensitivityPage& sizes = *w.view().scaling();
-    QTRY_VERIFY_WITH_TIMEOUT(sizes.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(sizes.ready(), test::kLongestRun);
     sizes.chart()->setFocus();
     QTest::keyClick(sizes.chart(), Qt::Key_End);
     const int point = sizes.chart()->selected();

@@ -8,6 +8,7 @@
 #include "explore_window.h"
 #include "mouse.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/page_splitter.h"
@@ -118,8 +119,9 @@ class PageLayoutTest : public QObject {
     for (const int page : {ExploreView::Compare, ExploreView::SensitivityTab, ExploreView::Scaling}) {
       w.view().showPage(page);
       if (page == ExploreView::SensitivityTab)
-        QTRY_VERIFY_WITH_TIMEOUT(w.view().sensitivity()->ready(), 30'000);
-      if (page == ExploreView::Scaling) QTRY_VERIFY_WITH_TIMEOUT(w.view().scaling()->ready(), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(w.view().sensitivity()->ready(), test::kLongestRun);
+      if (page == ExploreView::Scaling)
+        QTRY_VERIFY_WITH_TIMEOUT(w.view().scaling()->ready(), test::kLongestRun);
       QCoreApplication::processEvents();
       PageSplitter* splitter = nullptr;
       for (PageSplitter* of : w.view().findChildren<PageSplitter*>())

@@ -8,6 +8,7 @@
 
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/sensitivity_page.h"
@@ -28,7 +29,7 @@ class ScalingLinesTest : public QObject {
     w.view().showPage(ExploreView::Scaling);
     SensitivityPage& page = *w.view().scaling();
     ScalingChart& chart = *page.chart();
-    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), 180'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), test::kLongestRun);
     QCOMPARE(chart.extraLines().size(), size_t{1});
     QVERIFY(chart.extraLines()[0].best);
     const auto& strong = chart.points(ScalingChart::Strong);
@@ -53,14 +54,14 @@ class ScalingLinesTest : public QObject {
     // Another domain and another network, by the menu.
     Q_EMIT page.linesMenu()->aboutToShow();
     page.linesMenu()->findChild<QAction*>("best_layouts")->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), test::kLongestRun);
     QVERIFY(chart.extraLines().empty());
     for (const char* name : {"scaleup_domain=72", "scaleup_domain=64"}) {
       Q_EMIT page.linesMenu()->aboutToShow();
       auto* action = page.linesMenu()->findChild<QAction*>(name);
       QVERIFY2(action, name);
       action->trigger();
-      QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), 60'000);
+      QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), test::kLongestRun);
     }
     QCOMPARE(chart.extraLines().size(), size_t{2});
     Design wide = w.session.design();
@@ -76,11 +77,11 @@ class ScalingLinesTest : public QObject {
     }
     // Lines follow the design.
     w.session.setKnob("microbatch", "2");
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.linesReady(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.linesReady(), test::kLongestRun);
     QCOMPARE(chart.extraLines().size(), size_t{2});
     Q_EMIT page.linesMenu()->aboutToShow();
     page.linesMenu()->findChild<QAction*>("scaleup_domain=72")->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.linesReady(), test::kLongestRun);
     QCOMPARE(chart.extraLines().size(), size_t{1});
   }
 };

@@ -6,6 +6,7 @@
 
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
@@ -27,7 +28,7 @@ class SensitivityPageTest : public QObject {
     auto pages = w.view().pages()->findChildren<QPushButton*>();
     QTest::mouseClick(pages[ExploreView::SensitivityTab], Qt::LeftButton);
     SensitivityPage& page = *w.view().sensitivity();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     const auto expected = sensitivity(w.session.design());
     QVERIFY(expected);
     Tornado& tornado = *page.tornado();
@@ -52,7 +53,7 @@ class SensitivityPageTest : public QObject {
     w.session.undoStack()->undo();
     QCOMPARE(w.session.design(), was);
     w.session.waitForReport();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     QTest::mouseClick(page.findChild<QWidget*>("sensitivity_what")->findChildren<QPushButton*>()[1],
                       Qt::LeftButton);
     for (const Tornado::Row& row : tornado.rows())
@@ -65,7 +66,7 @@ class SensitivityPageTest : public QObject {
     ExploreWindow w;
     w.view().showPage(ExploreView::SensitivityTab);
     SensitivityPage& page = *w.view().sensitivity();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     ChartTable& table = *page.table();
     table.sortByColumn(0, Qt::DescendingOrder);  // rows of the table and of the model differ
     const Design was = w.session.design();
@@ -95,7 +96,7 @@ class SensitivityPageTest : public QObject {
       w.session.undoStack()->undo();
       QCOMPARE(w.session.design(), was);
       w.session.waitForReport();
-      QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+      QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     }
   }
 
@@ -105,7 +106,7 @@ class SensitivityPageTest : public QObject {
     SensitivityPage page(SensitivityPage::Kind::Sensitivity, &session);
     page.resize(900, 1400);
     page.show();
-    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), test::kLongestRun);
     const Tornado& bars = *page.tornado();
     // Every bar is visible, and the table takes the rest in whole rows.
     QTRY_VERIFY(bars.height() >= bars.fullHeight() && bars.height() - bars.fullHeight() < 32);

@@ -6,6 +6,7 @@
 
 #include "explore_window.h"
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "ui/plot/chart_table.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/theme.h"
@@ -175,7 +176,7 @@ class SeveralDesignsTest : public QObject {
     const double after = w.session.estimate()->simulation->step_seconds;
     QVERIFY(after < before);
     w.main.actions().side_by_side->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready(), 30'000);
+    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready(), test::kLongestRun);
     ComparePage& page = *w.view().compare();
     const auto step = std::find_if(page.figures().begin(), page.figures().end(),
                                    [](const ComparedFigure& f) { return f.id == "step_seconds"; });

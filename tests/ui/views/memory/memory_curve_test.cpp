@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "offscreen.h"
+#include "support/longest_run.h"
 #include "timeline_parts.h"
 #include "timing/pass_times.h"
 #include "ui/plot/chart_export.h"
@@ -58,7 +59,7 @@ class MemoryCurveTest : public QObject {
     const auto png = encoded(view.picture(), SaveFormat::Png), svg = encoded(view.picture(), SaveFormat::Svg);
     QVERIFY(std::holds_alternative<QByteArray>(png));
     QVERIFY(std::get<QByteArray>(svg).contains("over one step"));
-    QTRY_VERIFY_WITH_TIMEOUT(view.advice()->isFor(session.estimate().get()), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(view.advice()->isFor(session.estimate().get()), test::kLongestRun);
     QVERIFY(!view.advice()->advice().empty());
     QTRY_COMPARE(state.inspection().more_title, QString("What would help"));
   }
