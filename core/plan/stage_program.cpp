@@ -1,7 +1,9 @@
 #include "plan/stage_program.h"
 
 #include <algorithm>
+#include <compare>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "pipeline/pass_order.h"
@@ -31,11 +33,13 @@ class PassWriter {
     for (size_t i = range.first; i < range.end; ++i) {
       if (!instances_[i].of.offloaded) continue;
       const size_t layer = i - first_layer;
-      place(i).drop_before = std::min(first_layer + distance.drop_before(layer), range.end);
+      drops_.push_back({std::min(first_layer + distance.drop_before(layer), range.end), i});
       // The replay of a group reads the checkpoint. The backward of the last layer of the group starts the
       // replay.
-      place(i).load_before = std::max(first_layer + distance.load_before(layer), last_of_group(i));
+      loads_.push_back({std::max(first_layer + distance.load_before(layer), last_of_group(i)), i});
     }
+    std::sort(drops_.begin(), drops_.end());
+    std::sort(loads_.begin(), loads_.end());
   }
 
   PassEvents forward() {
@@ -74,10 +78,16 @@ class PassWriter {
   }
 
  private:
-  static constexpr size_t kNoInstance = std::numeric_limits<size_t>::max();
+  // The Drop or Load of an offloaded instance happens before the instance `next`.
+  struct Transfer {
+    size_t next, instance;
+    auto operator<=>(const Transfer&) const = default;
+  };
+  static std::span<const Transfer> before(size_t next, const std::vector<Transfer>& transfers) {
+    const auto first = std::lower_bound(transfers.begin(), transfers.end(), Transfer{next, 0});
+    return {first, std::lower_bound(first, transfers.end(), Transfer{next + 1, 0})};
+  }
   struct Place {
-    // Instances before which the Drop or Load happens.
-    size_t drop_before = kNoInstance, load_before = kNoInstance;
     uint32_t store = kNoEvent, load = kNoEvent;  // events of the present pass
     uint32_t input = kNoEvent;                   // Event::input of the backward
   };
@@ -123,8 +133,9 @@ class PassWriter {
   // Returns the latest Drop; kNoEvent: none.
   uint32_t drop_before(size_t next) {
     uint32_t out = kNoEvent;
-    for (size_t i = range_.first; i < std::min(next, range_.end); ++i) {
-      if (place(i).drop_before != next) continue;
+    for (const Transfer& drop : before(next, drops_)) {
+      const size_t i = drop.instance;
+      if (i >= next) continue;
       out = add(EventKind::Drop, LayerPart::Forward, i);
       wait(on(place(i).store));
     }
@@ -132,8 +143,10 @@ class PassWriter {
   }
 
   void load_before(size_t next) {
-    for (const size_t i : PassOrder(range_.first, next + 1, PassDirection::Backward)) {
-      if (place(i).load_before != next) continue;
+    const std::span<const Transfer> loads = before(next, loads_);
+    for (auto load = loads.rbegin(); load != loads.rend(); ++load) {
+      const size_t i = load->instance;
+      if (i > next) continue;
       place(i).load = add(EventKind::Load, LayerPart::Backward, i);
       wait(kStored);
       wait(last_run_->kind == WaitKind::Event ? *last_run_ : kEarlierRun);
@@ -169,7 +182,8 @@ class PassWriter {
 
   const std::vector<StageInstance>& instances_;
   const StageRange range_;
-  std::vector<Place> places_;  // by instance of the range
+  std::vector<Place> places_;            // by instance of the range
+  std::vector<Transfer> drops_, loads_;  // ascending
   PassEvents pass_;
   std::optional<Wait> last_run_;  // the latest Run; before the first Run: what the first Run waits for
   std::vector<Wait>& waits_;

@@ -19,6 +19,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kTypingPause = 250;  // ms
+constexpr int kVariablesWidth = 260;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 QString text(std::string_view utf8) {
@@ -80,6 +81,7 @@ void LaunchDialog::addWidgets() {
       tr("The model of a file that does not name it: a preset, a name of the Hugging Face hub, or the "
          "path of a config.json"));
   variables_->setObjectName("launch_variables");
+  variables_->setMinimumWidth(kVariablesWidth);
   variables_->setPlaceholderText(QStringLiteral("NAME=VALUE"));
   variables_->setToolTip(tr("Variables of the environment that a script reads, separated by spaces"));
   pause_.setSingleShot(true);
