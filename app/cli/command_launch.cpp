@@ -26,6 +26,7 @@ std::vector<std::string> framework_ids() {
 void print_gaps(const std::string& framework, const std::vector<LaunchGap>& gaps) {
   if (gaps.empty()) return;
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(gaps.size());
   for (const LaunchGap& gap : gaps) rows.push_back({"  " + gap.knob, gap.value, gap.reason});
   std::cerr << "not in the launch of " << framework << ", which therefore differs from the design:\n"
             << text_table(rows, {Align::Left, Align::Left, Align::Left});
