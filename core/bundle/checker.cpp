@@ -43,9 +43,10 @@ class Checker {
     count_nodes();
     check_manifest();
     check_group_ids(of_.traces, findings_);
+    const std::string system = paths_.system.empty() ? "system.json" : paths_.system.string();
     for (const std::string& defect :
          implementation_defects(of_.config, collective_use(of_.traces, of_.config)))
-      findings_.error("IMPLEMENTATION", -1, -1, defect);
+      findings_.error("IMPLEMENTATION", -1, -1, system + ": " + defect);
     if (of_.absent > 0) return;
     check_collectives_match(of_.traces, of_.config, findings_);
     check_transfers_match(of_.traces, findings_);

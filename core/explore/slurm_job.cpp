@@ -139,7 +139,7 @@ std::string slurm_lines(const SlurmJob& job) {
 
 std::optional<Problem> write_slurm(const SlurmJob& job) {
   std::error_code error;
-  if (fs::exists(job.folder, error) && !fs::is_empty(job.folder, error) && !error)
+  if (fs::is_directory(job.folder, error) && !fs::is_empty(job.folder, error) && !error)
     return Problem(ProblemCode::FolderNotEmpty, job.folder.string(), "the folder is not empty",
                    "a new or an empty folder");
   const SlurmScripts scripts = slurm_scripts(job);

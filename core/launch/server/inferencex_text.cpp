@@ -112,8 +112,7 @@ std::optional<ServerText> read_inferencex_script(const LaunchRequest& request, L
         ProblemCode::LaunchFormat, request.where,
         "the environment of an InferenceX script states its workers, and DECODE_TP is not set",
         "the variables DECODE_TP=8, DECODE_EP, DECODE_DP_ATTN, MODEL_NAME and the numbers of workers "
-        "(command "
-        "line: --variable DECODE_TP=8)");
+        "(command line: --variable DECODE_TP=8)");
     return std::nullopt;
   }
   return workers.read();

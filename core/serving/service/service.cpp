@@ -62,7 +62,7 @@ bool shares_experts(const Design& design) {
 // Whether the requests of a run need more memory than there is. A trace file says only later how many it has.
 std::optional<Problem> requests_short(const RequestSource& source) {
   if (!source.trace.empty()) return std::nullopt;
-  constexpr Wide kBytesOfRequest = 500;  // measured: 10 million requests, Llama 3 8B
+  constexpr Wide kBytesOfRequest = 500;  // measured with Llama 3 8B: 350 of a million, 470 of ten million
   return memory_short({.what = "simulating " + grouped(source.requests) + " requests",
                        .bytes = source.requests * kBytesOfRequest,
                        .where = "requests",
