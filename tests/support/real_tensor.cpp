@@ -1,6 +1,6 @@
 #include "support/real_tensor.h"
 
-#include <array>
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -69,40 +69,72 @@ void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>
   paste(whole, part, rows_from(starts, part.shape));
 }
 
+namespace {
+
+// For each letter of an einsum: its extent, and how far one step of it moves in each operand and in the
+// result.
+struct Loop {
+  char letter;
+  int64_t extent;
+  std::vector<int64_t> steps;
+};
+
+// The letters of the result, then those that are summed. Their loops are nested in this order.
+std::vector<Loop> loops_of(const OpSpec& spec, const std::vector<const RealTensor*>& operands,
+                           const std::vector<int64_t>& out_shape) {
+  std::vector<Loop> out;
+  const auto add = [&](const std::string& letters, const std::vector<int64_t>& shape, size_t tensor) {
+    int64_t step = 1;
+    for (size_t d = letters.size(); d-- > 0; step *= shape[d]) {
+      const auto loop = std::find_if(out.begin(), out.end(),
+                                     [&](const Loop& of) { return of.letter == letters[d]; });
+      if (loop->extent != shape[d])
+        throw std::logic_error("operands of " + spec.text() + " have other sizes");
+      loop->steps[tensor] += step;
+    }
+  };
+  const auto name = [&](const std::string& letters, const std::vector<int64_t>& shape) {
+    for (size_t d = 0; d < letters.size(); ++d)
+      if (std::none_of(out.begin(), out.end(), [&](const Loop& of) { return of.letter == letters[d]; }))
+        out.push_back({letters[d], shape[d], std::vector<int64_t>(operands.size() + 1)});
+  };
+  name(spec.out, out_shape);
+  for (size_t i = 0; i < operands.size(); ++i) name(spec.in[i], operands[i]->shape);
+  for (size_t i = 0; i < operands.size(); ++i) add(spec.in[i], operands[i]->shape, i);
+  add(spec.out, out_shape, operands.size());
+  return out;
+}
+
+}  // namespace
+
 RealTensor einsum(const std::string& spec_text, const std::vector<const RealTensor*>& operands,
                   const std::vector<int64_t>& out_shape) {
   const OpSpec spec = *parse_op_spec(spec_text);
-  std::string letters = spec.out;
-  std::array<int64_t, 128> extent{};
-  for (size_t d = 0; d < spec.out.size(); ++d) extent[static_cast<size_t>(spec.out[d])] = out_shape[d];
-  for (size_t i = 0; i < operands.size(); ++i)
-    for (size_t d = 0; d < spec.in[i].size(); ++d) {
-      const char c = spec.in[i][d];
-      if (letters.find(c) == std::string::npos) {
-        letters += c;
-        extent[static_cast<size_t>(c)] = operands[i]->shape[d];
-      }
-      if (extent[static_cast<size_t>(c)] != operands[i]->shape[d])
-        throw std::logic_error("operands of " + spec_text + " have other sizes");
-    }
+  std::vector<Loop> loops = loops_of(spec, operands, out_shape);
+  if (loops.empty()) loops.push_back({' ', 1, std::vector<int64_t>(operands.size() + 1)});  // all are scalars
+  const Loop inner = loops.back();
+  loops.pop_back();
   RealTensor out(out_shape);
-  std::array<int64_t, 128> at{};
-  const auto offset = [&](const std::string& of) {
-    int64_t index = 0;
-    for (char c : of) index = index * extent[static_cast<size_t>(c)] + at[static_cast<size_t>(c)];
-    return static_cast<size_t>(index);
-  };
+  const size_t result = operands.size();
+  std::vector<int64_t> at(loops.size()), places(result + 1);
+  std::vector<const double*> data;
+  for (const RealTensor* of : operands) data.push_back(of->data.data());
   while (true) {
-    double product = 1;
-    for (size_t i = 0; i < operands.size(); ++i) product *= operands[i]->data[offset(spec.in[i])];
-    out.data[offset(spec.out)] += product;
-    size_t l = letters.size();
-    while (l-- > 0) {
-      int64_t& x = at[static_cast<size_t>(letters[l])];
-      if (++x < extent[static_cast<size_t>(letters[l])]) break;
-      x = 0;
-      if (l == 0) return out;
+    for (int64_t x = 0; x < inner.extent; ++x) {
+      double product = 1;
+      for (size_t i = 0; i < result; ++i) product *= data[i][places[i] + x * inner.steps[i]];
+      out.data[static_cast<size_t>(places[result] + x * inner.steps[result])] += product;
     }
+    size_t l = loops.size();
+    for (; l > 0; --l) {
+      const Loop& loop = loops[l - 1];
+      const bool more = ++at[l - 1] < loop.extent;
+      for (size_t i = 0; i <= result; ++i)
+        places[i] += more ? loop.steps[i] : -loop.steps[i] * (loop.extent - 1);
+      if (more) break;
+      at[l - 1] = 0;
+    }
+    if (l == 0) return out;
   }
 }
 

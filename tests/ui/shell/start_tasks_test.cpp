@@ -1,5 +1,6 @@
 // What people come for, with the number of actions, by mouse and by keyboard alone: tasks that begin with a
 // wish or a file. tasks_test.cpp has those that begin with a design.
+#include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
 #include <QTabBar>
@@ -83,6 +84,8 @@ class StartTasksTest : public TaskTest {
       person.click(window_->findChild<QWidget*>("export_button"));
     QVERIFY(exportDialog() && QTest::qWaitForWindowActive(exportDialog()));
     exportDialog()->setFolder(folder.filePath("bundle"));  // the suggested one is not this test's
+    auto* coarse = exportDialog()->findChild<QComboBox*>("export_granularity");
+    coarse->setCurrentIndex(coarse->count() - 1);  // traces of 512 ranks in seconds
     auto* start = exportDialog()->findChild<QPushButton*>("export_start");
     QTRY_VERIFY(start->isEnabled());
     if (keyboard)
