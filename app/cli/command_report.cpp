@@ -55,18 +55,18 @@ int run(const Arguments& arguments) {
                            [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
   const auto segments = fragmentation(report);
   const DesignBands bands = design_bands(report.design);
-  std::cout << (json ? with_bands(with_inference(with_time(estimate_json(report, advice, segments, &ops),
-                                                           report, *simulation),
-                                                 report, *simulation),
-                                  report, *simulation, bands)
-                     : report_text(report) + memory_text(*report.memory, &ops) +
-                           fragmentation_text(*segments) +
-                           warning(segments_warning(*report.memory, *segments)) +
-                           (advice ? advice_text(*advice) : "") + time_text(*simulation) +
-                           bands_text(report, *simulation, bands) + row_times_text(report, *simulation) +
-                           running_cost_text(running_cost(report.design.cluster, report.ranks,
-                                                          simulation->tokens_per_second)) +
-                           missing_costs_text({report.design.cluster}) + inference_text(report, *simulation));
+  std::cout << (json
+                    ? with_bands(with_inference(with_time(estimate_json(report, advice, segments, &ops),
+                                                          report, *simulation),
+                                                report, *simulation),
+                                 report, *simulation, bands)
+                    : report_text(report) + memory_text(*report.memory, &ops) + fragmentation_text(segments) +
+                          warning(segments_warning(*report.memory, segments)) +
+                          (advice ? advice_text(*advice) : "") + time_text(*simulation) +
+                          bands_text(report, *simulation, bands) + row_times_text(report, *simulation) +
+                          running_cost_text(running_cost(report.design.cluster, report.ranks,
+                                                         simulation->tokens_per_second)) +
+                          missing_costs_text({report.design.cluster}) + inference_text(report, *simulation));
   if (const auto note = pass_times_note(report, *simulation)) print_problem(*note);
   return kDone;
 }

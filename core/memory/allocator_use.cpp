@@ -53,7 +53,7 @@ class AllocationTracer {
     });
     for (int step = 0; step < kSteps; ++step) {
       out_.last_step = out_.events.size();
-      for (size_t i = 0; i < actions.size() && !stop_.stop_requested(); ++i) {
+      for (size_t i = 0; i < actions.size() && !ended(); ++i) {
         const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
         run(actions[i], pair ? &actions[i + 1] : nullptr, accumulations[pair ? i + 1 : i]);
         i += pair;
@@ -89,6 +89,8 @@ class AllocationTracer {
     bool splits() const { return action.kind == ActionKind::BackwardInput; }
     size_t left() const { return range.end - range.first - done; }
   };
+
+  bool ended() const { return stop_.stop_requested() || out_.events.size() > kMostReplayedEvents; }
 
   // States.
 
@@ -535,7 +537,7 @@ std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token
                                                     memory.fixed[static_cast<size_t>(MemoryCategory::Runtime)]
                                               : 0;
   const StageEvents events = stage_events(report, out.stage, stop);
-  if (stop.stop_requested()) return std::nullopt;
+  if (stop.stop_requested() || events.events.size() > kMostReplayedEvents) return std::nullopt;
   // If the tensors alone exceed the device, the replay uses an unlimited device.
   const bool too_much = capacity > 0 && memory.allocated > capacity;
   for (const auto& [use, mode] :

@@ -21,6 +21,10 @@ struct BlockEvent {
   bool side = false;  // true: on the reduction stream; false: on the compute stream
 };
 
+// A stage with more events is not replayed: their replay takes seconds and gigabytes. Only schedules that
+// keep tens of thousands of microbatches in flight reach this number.
+inline constexpr size_t kMostReplayedEvents = 4'000'000;
+
 struct StageEvents {
   std::vector<BlockEvent> events;
   size_t last_step = 0;  // index of the first event of the second step, which represents all later steps
@@ -35,7 +39,8 @@ struct StageEvents {
 // Gathered FSDP units are permanent, as in the timeline. All blocks are on the compute stream, except FSDP's
 // sharded gradients on the reduction stream (PyTorch fully_shard, foreach_reduce; FSDP1's
 // _post_backward_stream). Freed shards stay cached for the reduction stream, and activations cannot use that
-// memory. The report must have its memory timeline.
+// memory. The report must have its memory timeline. Ends early when stopped, or soon after
+// kMostReplayedEvents.
 StageEvents stage_events(const Report& report, int stage, std::stop_token stop = {});
 
 // Figures of the second step in bytes. reserved - allocated is lost to fragmentation.
@@ -57,8 +62,9 @@ struct Fragmentation {
 // Replays the events. capacity: bytes of the device; 0: unlimited.
 AllocatorUse allocator_use(const StageEvents& events, SegmentMode mode, int64_t capacity = 0);
 // Replays the fullest stage on the capacity of the accelerator minus the runtime. If the tensors alone exceed
-// this, the replay runs without a limit. Returns nothing when stopped. A replay takes milliseconds to tens of
-// milliseconds: 165,000 events of Llama 3.1 405B take 70 ms. Searches do not run it.
+// this, the replay runs without a limit. Returns nothing when stopped or with more than kMostReplayedEvents.
+// A replay takes milliseconds to tens of milliseconds: 165,000 events of Llama 3.1 405B take 70 ms. Searches
+// do not run it.
 std::optional<Fragmentation> fragmentation(const Report& report, std::stop_token stop = {});
 
 }  // namespace shardscape

@@ -76,15 +76,19 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
   return out;
 }
 
-std::string fragmentation_text(const Fragmentation& fragmentation) {
-  return "PyTorch's allocator on stage " + std::to_string(fragmentation.stage) +
-         ", replayed over two steps\n  " + use_text("native", fragmentation.native) + "  " +
-         use_text("expandable", fragmentation.expandable);
+std::string fragmentation_text(const std::optional<Fragmentation>& fragmentation) {
+  if (!fragmentation)
+    return "PyTorch's allocator: not replayed, because two steps have more than " +
+           grouped(int64_t{kMostReplayedEvents}) + " allocations and frees\n";
+  return "PyTorch's allocator on stage " + std::to_string(fragmentation->stage) +
+         ", replayed over two steps\n  " + use_text("native", fragmentation->native) + "  " +
+         use_text("expandable", fragmentation->expandable);
 }
 
 std::optional<std::string> segments_warning(const MemoryTimeline& memory,
-                                            const Fragmentation& fragmentation) {
-  const bool native = fragmentation.native.fits, expandable = fragmentation.expandable.fits;
+                                            const std::optional<Fragmentation>& fragmentation) {
+  if (!fragmentation) return std::nullopt;
+  const bool native = fragmentation->native.fits, expandable = fragmentation->expandable.fits;
   if (!memory.fits || (native && expandable)) return std::nullopt;
   if (!native && !expandable)
     return "the tensors fit, but not with fragmentation: PyTorch's allocator runs out of memory with native "
@@ -123,8 +127,7 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
   if (fragmentation)
     out["peak"]["segments"] = {{"native", use_json(fragmentation->native)},
                                {"expandable", use_json(fragmentation->expandable)}};
-  if (fragmentation && segments_warning(memory, *fragmentation))
-    out["memory_warning"] = *segments_warning(memory, *fragmentation);
+  if (const auto warning = segments_warning(memory, fragmentation)) out["memory_warning"] = *warning;
   if (advice) {
     Json list = Json::array();
     for (const MemoryAdvice& a : *advice) {

@@ -49,7 +49,8 @@ RunCheck::Row predicted_run(const MeasuredRow& row, const Report* of_row) {
   report.memory = memory;
   out.predicted = memory->fits;
   if (out.predicted && row.native_segments) {
-    out.predicted = fragmentation(report)->native.fits;
+    const auto replay = fragmentation(report);
+    out.predicted = !replay || replay->native.fits;
     if (!out.predicted) out.reason = "the allocator finds no room between its segments";
     return out;
   }

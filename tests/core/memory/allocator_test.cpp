@@ -312,6 +312,26 @@ class AllocatorTest : public QObject {
     QCOMPARE(crowded->native.retries, int64_t{0});
   }
 
+  // GPipe keeps all microbatches in flight: with tens of thousands of them the replay would take gigabytes,
+  // so there is none, and the report says why.
+  void tooManyEventsAreNotReplayed() {
+    Design design = preset_design("gpt2", 1, 2, 1);
+    design.workload.microbatch = 1;
+    design.workload.seq = 128;
+    design.parallel.schedule = ScheduleKind::GPipe;
+    for (const auto& [batch, replayed] : {std::pair{200, true}, {40'000, false}}) {
+      design.workload.batch = batch;
+      const auto report = estimate(design);
+      QVERIFY(report->valid());
+      const auto replay = fragmentation(*report);
+      QCOMPARE(replay.has_value(), replayed);
+      QCOMPARE(fragmentation_text(replay).find("not replayed, because two steps have more than 4,000,000") ==
+                   std::string::npos,
+               replayed);
+      QCOMPARE(segments_warning(*report->memory, replay).has_value(), false);
+    }
+  }
+
   // The optimizer step of ZeRO-1 collects the rank's part of the gradients, flattens it and copies it to
   // float32. ZeRO-2 has collected it during the backward.
   void deepspeedCopiesGradients() {
