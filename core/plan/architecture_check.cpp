@@ -11,9 +11,10 @@
 namespace shardscape {
 namespace {
 
+// A problem of the whole file has no line.
 bool is_in(const Problem& problem, const std::string& name) {
   const auto place = parse_place(problem.where);
-  return place && place->file == name;
+  return place ? place->file == name : problem.where == name;
 }
 
 bool calls(const ModelLibrary& library, const std::vector<OpLine>& lines, const std::string& block,

@@ -87,6 +87,16 @@ class ArchitectureCheckTest : public QObject {
     QCOMPARE(QString::fromStdString(first.where), place_in(text, at.toStdString()));
   }
 
+  // A mistake of the whole file has the file as its place.
+  void theWholeFile() {
+    const std::string text = changed(mlp_text(), "\"ops\": [", "\"ops\": [" + std::string(70'000, ' '));
+    const auto check = check_architecture_text(text, "t", default_design());
+    QCOMPARE(check->mistakes.size(), size_t{1});
+    QCOMPARE(check->mistakes.front().where, std::string("t"));
+    QVERIFY2(check->mistakes.front().accepted == "at most 65536 bytes",
+             check->mistakes.front().accepted.c_str());
+  }
+
   // All mistakes that a reading finds, each at its place: of lines, of options, and one of every kind of
   // layers.
   void severalMistakes_data() {
