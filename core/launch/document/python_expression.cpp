@@ -197,8 +197,9 @@ struct PythonSource::Expression {
       if (in.at_end()) return std::nullopt;
       add_item(out, "", in.value(variables, true, depth + 1));
       in.skip_blanks(true);
-      comma = in.take(",") || comma;
-      if (!comma && in.sign() != *close) return std::nullopt;
+      const bool more = in.take(",");
+      comma = comma || more;
+      if (!more && in.sign() != *close) return std::nullopt;
     }
     if (!tuple || comma || out.items.size() != 1) return out;
     const PythonValue inside = out.items.front();

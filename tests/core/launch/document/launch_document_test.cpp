@@ -128,6 +128,15 @@ class LaunchDocumentTest : public QObject {
     QCOMPARE(document.lines.at("h"), 13);
   }
 
+  // Lists of Python that end with another bracket.
+  void wrong_lists_of_python() {
+    const auto python = read(DocumentLanguage::Python, "x = (1, ]\ny = [1, 2, }\nz = 4\n");
+    QVERIFY(std::holds_alternative<LaunchDocument>(python));
+    const auto& document = std::get<LaunchDocument>(python);
+    QVERIFY(document.computed == (std::set<std::string>{"x", "y"}));
+    QCOMPARE(document.arguments.at("z"), std::string("4"));
+  }
+
   void broken_and_hostile_documents_are_refused_data() {
     QTest::addColumn<DocumentLanguage>("language");
     QTest::addColumn<QString>("text");
