@@ -132,29 +132,30 @@ class PatternReader {
 
 using Names = std::span<const std::string>;
 
-struct ItemList {
-  std::string text;  // "dense*3, moe"
-  int items = 0;
-};
-
-ItemList item_list(Names layers) {
-  ItemList out;
-  for (size_t begin = 0, end = 0; begin < layers.size(); begin = end, ++out.items) {
+// "dense*3, moe": one item for each run of equal layers.
+std::string item_list(Names layers) {
+  std::string out;
+  for (size_t begin = 0, end = 0; begin < layers.size(); begin = end) {
     while (end < layers.size() && layers[end] == layers[begin]) ++end;
-    out.text += (begin > 0 ? ", " : "") + layers[begin];
-    if (end - begin > 1) out.text += "*" + std::to_string(end - begin);
+    out += (begin > 0 ? ", " : "") + layers[begin];
+    if (end - begin > 1) out += "*" + std::to_string(end - begin);
   }
   return out;
 }
 
-// The text of layers of which [begin, end) repeats its first `period` layers.
-ItemList repeating_list(Names layers, size_t begin, size_t period, size_t end) {
-  const ItemList before = item_list(layers.first(begin)), behind = item_list(layers.subspan(end)),
-                 repeat = item_list(layers.subspan(begin, period));
-  ItemList out{before.text, before.items + repeat.items + behind.items};
-  if (begin > 0) out.text += ", ";
-  out.text += repeat.items == 1 && period == 1 ? repeat.text + "*" : "(" + repeat.text + ")*";
-  if (end < layers.size()) out.text += ", " + behind.text;
+// [begin, end) repeats its first `period` layers.
+struct Repeat {
+  int items = 0;  // of the text
+  size_t begin = 0, period = 0, end = 0;
+  auto operator<=>(const Repeat&) const = default;
+};
+
+std::string repeating_list(Names layers, const Repeat& of) {
+  const Names first = layers.subspan(of.begin, of.period);
+  std::string out = item_list(layers.first(of.begin));
+  if (of.begin > 0) out += ", ";
+  out += of.period == 1 ? first.front() + "*" : "(" + item_list(first) + ")*";
+  if (of.end < layers.size()) out += ", " + item_list(layers.subspan(of.end));
   return out;
 }
 
@@ -162,17 +163,24 @@ ItemList repeating_list(Names layers, size_t begin, size_t period, size_t end) {
 
 std::string layer_pattern_text(const std::vector<std::string>& layers) {
   constexpr size_t kLongestPeriod = 24;
-  ItemList best = item_list(layers);
-  for (size_t begin = 0; begin < layers.size(); ++begin)
-    for (size_t period = 1; period <= kLongestPeriod && begin + period <= layers.size(); ++period) {
-      size_t end = begin + period;
-      while (end < layers.size() && layers[end] == layers[end - period]) ++end;
-      const bool repeats = end - begin >= 2 * period || layers.size() == 1;
-      const ItemList text = repeats ? repeating_list(layers, begin, period, end) : best;
-      const bool open = best.text.ends_with("*") || best.text.find("*,") != std::string::npos;
-      if (repeats && (text.items < best.items || (text.items == best.items && !open))) best = text;
+  const size_t count = layers.size();
+  std::vector<int> runs(count + 1);  // that begin in the first layers
+  for (size_t i = 0; i < count; ++i) runs[i + 1] = runs[i] + (i == 0 || layers[i] != layers[i - 1]);
+  const auto items = [&](size_t begin, size_t end) {
+    return begin == end ? 0 : runs[end] - runs[begin + 1] + 1;
+  };
+  // The fewest items, then the first layer that repeats, then the shortest period.
+  Repeat best{items(0, count) + 1};
+  for (size_t period = 1; period <= std::min(kLongestPeriod, count); ++period) {
+    size_t end = count;
+    for (size_t begin = count - period + 1; begin-- > 0;) {
+      if (begin + period < count && layers[begin + period] != layers[begin]) end = begin + period;
+      if (end - begin < 2 * period && count != 1) continue;
+      best = std::min(
+          best, {items(0, begin) + items(begin, begin + period) + items(end, count), begin, period, end});
     }
-  return best.text;
+  }
+  return best.period > 0 ? repeating_list(layers, best) : item_list(layers);
 }
 
 int LayerPattern::at(int64_t layer, int64_t layers) const {

@@ -120,7 +120,7 @@ Runner read_runner(const ShellCommand& command) {
     if (value.empty() && i + 1 < words.size() && !words[i + 1].starts_with('-') &&
         words[i + 1].find('=') == std::string::npos && !words[i + 1].ends_with(".py"))
       value = words[++i];
-    std::replace(name.begin() + 2, name.end(), '-', '_');
+    if (name.starts_with("--")) std::replace(name.begin() + 2, name.end(), '-', '_');
     if (name == "--nproc_per_node" || name == "--gpus_per_node" || name == "-gn") each = whole_number(value);
     if (name == "--nnodes" || name == "--nodes") nodes = whole_number(value);
     if (python) take_flag(name, value.empty() ? "true" : value, command.line, out);

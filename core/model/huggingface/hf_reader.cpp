@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/shown_text.h"
+#include "base/units.h"
 #include "model/huggingface/bookkeeping.h"
 #include "model/model_sizes.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int64_t kMost = int64_t{1} << 31;  // larger numbers are rejected; knobs have narrower limits
+constexpr int64_t kMost = int64_t{1} << 31;  // of numbers that are no sizes of a model
 
 }  // namespace
 
@@ -87,23 +88,23 @@ void HfReader::problem(ProblemCode code, const std::string& key, const std::stri
   result_->problems.emplace_back(code, file_->name() + ":" + std::to_string(line), what, accepted);
 }
 
-int64_t HfReader::take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
-                       const char* reason) {
+int64_t HfReader::take(const char* key, const std::string& becomes, int64_t most,
+                       std::optional<int64_t> fallback, const char* reason) {
   const json* found = value(key);
   const std::string quoted = "\"" + scope_ + key + "\"";
-  constexpr const char* kAccepted = "a whole number from 1 to 2,147,483,648";
+  const std::string accepted = "a whole number from 1 to " + grouped(most);
   if (!found || found->is_null()) {
     if (!fallback) {
-      problem(ProblemCode::HfSizeMissing, key, quoted + ", the " + becomes + ", is missing", kAccepted);
+      problem(ProblemCode::HfSizeMissing, key, quoted + ", the " + becomes + ", is missing", accepted);
       return 1;
     }
     assume(key, std::to_string(*fallback), becomes + ": " + reason);
     return *fallback;
   }
   const bool whole = found->is_number_integer() &&
-                     (!found->is_number_unsigned() || found->get<uint64_t>() <= uint64_t{kMost});
-  if (!whole || found->get<int64_t>() < 1 || found->get<int64_t>() > kMost) {
-    problem(ProblemCode::HfSizeInvalid, key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
+                     (!found->is_number_unsigned() || found->get<uint64_t>() <= static_cast<uint64_t>(most));
+  if (!whole || found->get<int64_t>() < 1 || found->get<int64_t>() > most) {
+    problem(ProblemCode::HfSizeInvalid, key, quoted + ", the " + becomes + ", is " + shown(key), accepted);
     return 1;
   }
   recognise(key, becomes);
@@ -112,12 +113,13 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
 
 int64_t HfReader::size(int64_t ModelSpec::*field, const char* key, std::optional<int64_t> fallback,
                        const char* reason) {
-  return result_->model.*field = take(key, model_size(field).imported_as, fallback, reason);
+  const ModelSize& of = model_size(field);
+  return result_->model.*field = take(key, of.imported_as, of.max, fallback, reason);
 }
 
 int64_t HfReader::number(const char* key, const char* becomes, std::optional<int64_t> fallback,
                          const char* reason) {
-  return take(key, becomes, fallback, reason);
+  return take(key, becomes, kMost, fallback, reason);
 }
 
 bool HfReader::flag(const char* key, const char* becomes, bool fallback, const char* reason) {

@@ -59,7 +59,7 @@ class HfReader {
 
  private:
   const nlohmann::ordered_json* at(const std::string& path) const;
-  int64_t take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
+  int64_t take(const char* key, const std::string& becomes, int64_t most, std::optional<int64_t> fallback,
                const char* reason);
   void ignore_rest(const nlohmann::ordered_json& object, const std::string& inside);
   // reason: why the key changes nothing; null lists the key as unknown.

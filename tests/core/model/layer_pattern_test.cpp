@@ -54,6 +54,12 @@ class LayerPatternTest : public QObject {
     QTEST(QString::fromStdString(text), "text");
     QCOMPARE(layers_text(text, static_cast<int>(names.size())), layers);
   }
+  // The time grows with the number of layers, not with its square.
+  void textOfManyLayers() {
+    std::vector<std::string> names;
+    for (int i = 0; i < 300'000; ++i) names.push_back(i % 8 == 7 ? "full" : "linear");
+    QCOMPARE(layer_pattern_text(names), std::string("(linear*7, full)*"));
+  }
   void textOfRandomLayers() {
     uint64_t seed = 7;
     const auto random = [&](uint64_t below) {

@@ -205,7 +205,7 @@ class HfTowersTest : public QObject {
     row("kimi", "text_config.latent_moe_use_norm", false, "true");
     row("kimi", "text_config.hidden_act", "silu", "situ");
     row("kimi", "text_config.num_nextn_predict_layers", 1, "0");
-    row("kimi", "text_config.attn_res_block_size", none, "a whole number from 1 to 2,147,483,648");
+    row("kimi", "text_config.attn_res_block_size", none, "a whole number from 1 to 16,384");
     row("kimi", "text_config.linear_attn_config.use_full_rank_gate", false, "true");
     row("kimi", "text_config.linear_attn_config.gate_lower_bound", none, "a number, such as -5.0");
     row("kimi", "vision_config.qkv_hidden_size", 130, "a multiple of the heads");
