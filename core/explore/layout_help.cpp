@@ -161,6 +161,7 @@ std::vector<LayoutHelp> layout_help(const Design& design, double memory_margin, 
   std::vector<LayoutHelp> out;
   if (!singles.empty() && !singles.front().help.fits) {
     std::vector<const Change*> order;
+    order.reserve(singles.size());
     for (const Single& single : singles) order.push_back(single.change);
     if (auto sum = helper.together(order)) out.push_back(std::move(*sum));
   }
