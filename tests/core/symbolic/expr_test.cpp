@@ -304,8 +304,11 @@ void ExprTest::parse_errors_data() {
   row("S $ D", 2);
   row("_a", 0);
   row("2^100", 5);
-  row("(S+D+1)^1000000", 15);
+  row("(3000000000*S + D)^3", 20);
+  row("(S+D+1)^1000000", 0);
   row("(S+D+b+H+V+F+X+K)^12", 0);
+  row("(S+N+X+C)^32", 0);
+  row("(S+D)*(S+b)*(S+H)*(S+V)*(S+F)*(S+X)*(S+K)*(S+tp)*(S+pp)*(S+cp)", 56);
   row(QString(5000, '('), 201);
 }
 
