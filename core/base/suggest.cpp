@@ -30,6 +30,9 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
   std::optional<std::string> best;
   int least = limit + 1;
   for (const std::string& candidate : known) {
+    // The distance is at least the difference of the lengths.
+    const auto [shorter, longer] = std::minmax({candidate.size(), wanted.size()});
+    if (longer - shorter >= static_cast<size_t>(least)) continue;
     const int distance = edit_distance(wanted, lower_case(candidate));
     if (distance >= least) continue;
     least = distance;
