@@ -124,9 +124,9 @@ std::string estimate_json(const Report& report, const std::optional<std::vector<
                  {"reserved", worst.reserved},
                  {"bytes", worst.in_use},
                  {"seconds", when(worst, ops)}};
-  if (fragmentation)
-    out["peak"]["segments"] = {{"native", use_json(fragmentation->native)},
-                               {"expandable", use_json(fragmentation->expandable)}};
+  out["peak"]["segments"] = fragmentation ? Json{{"native", use_json(fragmentation->native)},
+                                                 {"expandable", use_json(fragmentation->expandable)}}
+                                          : Json();
   if (const auto warning = segments_warning(memory, fragmentation)) out["memory_warning"] = *warning;
   if (advice) {
     Json list = Json::array();

@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "design/knobs/knobs.h"
@@ -328,6 +329,8 @@ class AllocatorTest : public QObject {
       QCOMPARE(fragmentation_text(replay).find("not replayed, because two steps have more than 4,000,000") ==
                    std::string::npos,
                replayed);
+      const auto json = nlohmann::json::parse(estimate_json(*report, {}, replay));
+      QCOMPARE(json.at("peak").at("segments").is_object(), replayed);
       QCOMPARE(segments_warning(*report->memory, replay).has_value(), false);
     }
   }
