@@ -29,10 +29,11 @@ constexpr const char* kText = "text";  // the name of the text in messages, whic
 
 QString qt(const std::string& text) { return QString::fromStdString(text); }
 
-// "Line 10, column 14: ..."
+// "Line 10, column 14: ..."; a mistake of the whole text has no line.
 QString mistake_text(const Problem& problem) {
   const auto place = parse_place(problem.where);
-  const QString at = !place ? qt(problem.where)
+  const QString at = problem.where == kText ? QObject::tr("Whole text")
+                     : !place               ? qt(problem.where)
                      : place->column > 0
                          ? QObject::tr("Line %1, column %2").arg(place->line).arg(place->column)
                          : QObject::tr("Line %1").arg(place->line);

@@ -216,6 +216,22 @@ class ArchitectureViewTest : public QObject {
     QCOMPARE(architecture(), "llama");
   }
 
+  // A mistake of the whole text has no line, and nothing is marked.
+  void aTextThatIsTooLong() {
+    QTest::mouseClick(find<QPushButton>("duplicate"), Qt::LeftButton);
+    auto* editor = view_->text()->editor();
+    waitForCheck();
+    const int width = editor->width();
+    editor->setPlainText(QString(70000, QChar(32)) + editor->toPlainText());
+    waitForCheck();
+    auto* mistake = find<QPushButton>("mistake");
+    QVERIFY2(mistake->text().startsWith("Whole text: the file has 7"), qPrintable(mistake->text()));
+    QVERIFY(mistake->toolTip().contains("65536 bytes"));
+    QVERIFY(editor->extraSelections().isEmpty());
+    QVERIFY(!find<QPushButton>("save_text")->isEnabled());
+    QCOMPARE(editor->width(), width);
+  }
+
   // The name is asked in the page: nothing blocks the window.
   void savesTheModel() {
     view_->activateWindow();  // the keyboard reaches the active window alone
