@@ -134,8 +134,8 @@ Inspection designSummary(const Session& session) {
     const std::optional<int64_t> value = peak.binding.get(derived.symbol);
     if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
   }
-  const ValueScale scale = byte_scale(to_double(peak.memory_total),
-                                      session.units());  // parts and sum in one unit
+  const ValueScale scale = rank_memory_scale(to_double(peak.memory_total),
+                                             session.units());  // parts and sum in one unit
   for (int i = 0; i < kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     if (peak.memory[i].value == 0) continue;

@@ -185,14 +185,14 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.values.append(inspectedQuantity(tr("Parameters of one rank"), stage.parameters, stage.binding,
                                              grouped_text(stage.parameters.value)));
   const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
-  const ValueScale scale = byte_scale(static_cast<double>(memory.in_use),
-                                      units);  // parts and total in one unit
+  const ValueScale scale = rank_memory_scale(static_cast<double>(memory.in_use),
+                                             units);  // parts and total in one unit
   for (int i = 0; i < kAllMemoryCategories; ++i) {
     inspection.rows.append({text_of(memory_category_label(static_cast<MemoryCategory>(i))),
                             with_unit(memory.at_peak[static_cast<size_t>(i)], scale)});
   }
-  inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
-  inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
+  inspection.rows.append({tr("Total"), with_unit(memory.in_use, scale)});
+  inspection.rows.append({tr("Allocated by tensors"), with_unit(memory.allocated, scale)});
   if (segments) add_segments(inspection, *segments, units);
   inspection.rows.append({tr("Time of the peak"), text_of(memory.peak_text)});
   for (const PartValue& part : stage.host_memory)
@@ -211,12 +211,12 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   const Wide capacity = report.accelerator->memory_bytes;
   const Wide free = capacity - memory.in_use;
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
-  inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
+  const Wide distance = free < 0 ? -free : free;
+  const QString room = with_unit(distance, rank_memory_scale(to_double(distance), units));
+  inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), room});
   const QString name = QString::fromStdString(report.accelerator->name);
-  inspection.why = free < 0 ? tr("No. Each GPU of this stage needs %1 more than one %2 has.")
-                                  .arg(bytes_text(-free, units), name)
-                            : tr("Yes. %1 of one %2 stay free on each GPU of this stage.")
-                                  .arg(bytes_text(free, units), name);
+  inspection.why = free < 0 ? tr("No. Each GPU of this stage needs %1 more than one %2 has.").arg(room, name)
+                            : tr("Yes. %1 of one %2 stay free on each GPU of this stage.").arg(room, name);
   const auto largest = static_cast<int>(std::max_element(memory.at_peak.begin(), memory.at_peak.end()) -
                                         memory.at_peak.begin());
   const QString label = text_of(memory_category_label(static_cast<MemoryCategory>(largest)));

@@ -1,5 +1,6 @@
 #include "ui/toolkit/value_scale.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -29,6 +30,11 @@ ValueScale byte_scale(double largest, UnitSystem units) {
   static constexpr const char* decimal[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
   return units == UnitSystem::Binary ? fitting_scale(largest, 1024, binary)
                                      : fitting_scale(largest, 1000, decimal);
+}
+
+ValueScale rank_memory_scale(double largest, UnitSystem units) {
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  return byte_scale(std::min(largest, kGib), units);
 }
 
 ValueScale seconds_scale(double largest) {

@@ -17,6 +17,9 @@ struct ValueScale {
 
 // The largest unit in which the largest value is at least one; never below the smallest unit.
 ValueScale byte_scale(double largest, UnitSystem units);
+// For the memory of one rank and its parts: at most GiB or GB, so that small parts of a design that is far
+// too large stay readable.
+ValueScale rank_memory_scale(double largest, UnitSystem units);
 // s, ms or µs.
 ValueScale seconds_scale(double largest);
 ValueScale flop_scale(double largest);

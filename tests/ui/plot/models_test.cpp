@@ -282,6 +282,9 @@ class ModelsTest : public QObject {
     QCOMPARE(byte_scale(80e9, UnitSystem::Decimal).unit, QStringLiteral("GB"));
     QCOMPARE(byte_scale(80e9, UnitSystem::Binary).unit, QStringLiteral("GiB"));
     QCOMPARE(byte_scale(0, UnitSystem::Binary).unit, QStringLiteral("B"));
+    QCOMPARE(rank_memory_scale(5e12, UnitSystem::Binary).unit, QStringLiteral("GiB"));  // not TiB
+    QCOMPARE(rank_memory_scale(5e12, UnitSystem::Decimal).unit, QStringLiteral("GB"));
+    QCOMPARE(rank_memory_scale(5e6, UnitSystem::Binary).unit, QStringLiteral("MiB"));
     QCOMPARE(flop_scale(5.5e15).unit, QStringLiteral("PFLOP"));
     QCOMPARE(capacity_text(Wide(80) << 30, UnitSystem::Binary), QStringLiteral("80 GiB"));
     QCOMPARE(capacity_text(Wide(80) << 30, UnitSystem::Decimal), QStringLiteral("85.9 GB"));

@@ -6,7 +6,7 @@ namespace shardscape::ui {
 
 void PeakTensorsModel::setTiles(const StageMemory& memory, const std::vector<PeakTile>& tiles,
                                 UnitSystem units) {
-  const ValueScale scale = byte_scale(static_cast<double>(memory.in_use), units);
+  const ValueScale scale = rank_memory_scale(static_cast<double>(memory.in_use), units);
   Rows rows;
   for (const PeakTile& tile : tiles) {
     const MemoryContributor& of = memory.contributors[static_cast<size_t>(tile.contributor)];

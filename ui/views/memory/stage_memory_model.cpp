@@ -42,7 +42,7 @@ ValueScale memory_scale(const Report& report, UnitSystem units) {
   double largest = 0;
   for (const StageMemory& stage : report.memory->stages)
     largest = std::max(largest, static_cast<double>(stage.in_use));
-  return byte_scale(largest, units);
+  return rank_memory_scale(largest, units);
 }
 
 void StageMemoryModel::setReport(const Report& report, UnitSystem units) {
