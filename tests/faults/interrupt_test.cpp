@@ -1,4 +1,6 @@
 // Ctrl+C during commands that take long: they end with exit code 130, print no result and leave no file.
+#include <unistd.h>
+
 #include <QThread>
 #include <csignal>
 

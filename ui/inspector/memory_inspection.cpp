@@ -152,7 +152,7 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   const auto index = static_cast<size_t>(category);
   const StageMemory& memory = report.memory->stages[static_cast<size_t>(stage.stage)];
   const QString label = text_of(memory_category_label(category));
-  const ValueScale scale = byte_scale(static_cast<double>(memory.at_peak[index]), units);
+  const ValueScale scale = rank_memory_scale(static_cast<double>(memory.at_peak[index]), units);
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(label).arg(stage.stage);
   inspection.subtitle = category == MemoryCategory::Activations
