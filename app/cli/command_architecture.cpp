@@ -62,7 +62,7 @@ void add_numbers(Json& out, const Report& report, const std::vector<KindNumbers>
                             {"flops_per_token", kind.flops_per_token}});
 }
 
-std::string numbers_text(const Report& report, const std::vector<KindNumbers>& kinds) {
+std::string kinds_table(const Report& report, const std::vector<KindNumbers>& kinds) {
   const auto flops = [](double value) { return format_flops(static_cast<Wide>(value)); };
   std::vector<std::vector<std::string>> rows{
       {"layers", "kind", "mixer", "feed-forward part", "parameters", "FLOPs per token"}};
@@ -124,7 +124,7 @@ int check(const Arguments& arguments, const std::string& file) {
     std::cout << (result.kind.folder == "blocks" ? "block \"" : "architecture \"") + result.kind.id +
                      "\" can be read.\n";
   if (result.counted())
-    std::cout << numbers_text(*result.report, result.kinds) << completed_text(result.completed);
+    std::cout << kinds_table(*result.report, result.kinds) << completed_text(result.completed);
   return exit_code;
 }
 
@@ -190,7 +190,7 @@ int layers(const Arguments& arguments) {
     return kDone;
   }
   std::cout << "architecture: " << report->design.model.architecture << "\npattern: " << pattern << "\n\n"
-            << numbers_text(*report, kind_numbers(*report));
+            << kinds_table(*report, kind_numbers(*report));
   return kDone;
 }
 
@@ -231,7 +231,7 @@ int save_model(const Arguments& arguments, const std::string& id) {
   return saved(save_own("presets", id, preset_text(id, id, design.model, design.workload.seq)));
 }
 
-int run(const Arguments& arguments) {
+int run_architecture(const Arguments& arguments) {
   const auto& words = arguments.operands();
   const std::string action = words.empty() ? "list" : words[0];
   if (action == "list" && words.size() < 2) return list(arguments);
@@ -276,7 +276,7 @@ Command architecture_command() {
            "relu2_mlp)\""},
           std::move(flags),
           2,
-          run};
+          run_architecture};
 }
 
 }  // namespace shardscape

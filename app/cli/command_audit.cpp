@@ -53,7 +53,7 @@ Problem profile_without_design(const std::string& path) {
           "a recording, or a profile with --design FILE or other flags of a design"};
 }
 
-int run(const Arguments& arguments) {
+int run_audit(const Arguments& arguments) {
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "RECORDING", "the file to audit is missing",
                    "shardscape-cli audit RECORDING.json ..."});
@@ -95,7 +95,7 @@ Command audit_command() {
        "shardscape-cli audit traces/rank0.pt.trace.json.gz --design my.shardscape.json"},
       std::move(flags),
       kAnyNumber,
-      run};
+      run_audit};
 }
 
 }  // namespace shardscape

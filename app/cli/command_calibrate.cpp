@@ -95,7 +95,7 @@ Result<MeasuredOps> ops_of(const std::vector<std::string>& operands) {
   return read_measured_ops(std::get<std::string>(text), paths.front());
 }
 
-int run(const Arguments& arguments) {
+int run_calibrate(const Arguments& arguments) {
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "FILE", "the table of measured ops is missing",
                    "shardscape-cli calibrate ops.csv --accelerator h100"});
@@ -166,7 +166,7 @@ Command calibrate_command() {
         "The source of the numbers, which estimates will print; default: the path of FILE.", ""},
        json_flag()},
       kAnyNumber,
-      run};
+      run_calibrate};
 }
 
 }  // namespace shardscape

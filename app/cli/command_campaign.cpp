@@ -22,7 +22,7 @@ std::optional<Problem> unsuited(const Design& design) {
   return std::nullopt;
 }
 
-int run(const Arguments& arguments) {
+int run_campaign(const Arguments& arguments) {
   const bool json = arguments.has("--json");
   const auto made = report_of(arguments);
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
@@ -55,7 +55,7 @@ Command campaign_command() {
        "shardscape-cli campaign --design my.shardscape.json --tokens 2T --price-per-hour 2.1 --json"},
       std::move(flags),
       0,
-      run};
+      run_campaign};
 }
 
 }  // namespace shardscape

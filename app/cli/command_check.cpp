@@ -13,7 +13,7 @@
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
+int run_check(const Arguments& arguments) {
   const auto operand = bundle_operand(arguments, "check");
   if (const int* exit_code = std::get_if<int>(&operand)) return *exit_code;
   Interrupt interrupt;
@@ -52,7 +52,7 @@ Command check_command() {
        "network.yml"},
       flags,
       1,
-      run};
+      run_check};
 }
 
 }  // namespace shardscape

@@ -18,7 +18,7 @@
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
+int run_compare(const Arguments& arguments) {
   if (names_traces(arguments)) return compare_trace_operands(arguments);
   if (!models_found()) return kFileError;
   std::vector<std::string> names, paths;
@@ -98,7 +98,7 @@ Command compare_command() {
        "shardscape-cli compare out/llama8 out/stage"},
       std::move(flags),
       kAnyNumber,
-      run};
+      run_compare};
 }
 
 }  // namespace shardscape

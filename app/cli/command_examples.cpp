@@ -13,7 +13,7 @@
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
+int run_examples(const Arguments& arguments) {
   const auto list = examples();
   if (const auto* problem = std::get_if<Problem>(&list)) {
     print_problem(*problem);
@@ -47,7 +47,7 @@ Command examples_command() {
            "shardscape-cli report --example deepseek-v3-training --dp 64 --batch 8192"},
           {json_flag()},
           0,
-          run};
+          run_examples};
 }
 
 }  // namespace shardscape

@@ -10,7 +10,7 @@
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
+int run_expand(const Arguments& arguments) {
   const auto operand = bundle_operand(arguments, "expand");
   if (const int* exit_code = std::get_if<int>(&operand)) return *exit_code;
   ExpandOptions options;
@@ -59,7 +59,7 @@ Command expand_command() {
        resume_flag(),
        json_flag()},
       1,
-      run};
+      run_expand};
 }
 
 }  // namespace shardscape

@@ -149,7 +149,7 @@ std::optional<int> service_without_goodput(const Arguments& arguments) {
 }
 
 // The options, or an exit code.
-std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
+std::variant<SearchOptions, int> search_options(const Arguments& arguments) {
   SearchOptions options;
   int64_t top = 0, sample = 0, threads = 0, seed = 0, budget = 0;
   if (const auto exit_code = read_counts(
@@ -260,9 +260,9 @@ std::vector<Flag> explore_flags() {
   return flags;
 }
 
-int run(const Arguments& arguments) {
+int run_explore(const Arguments& arguments) {
   Interrupt interrupt;
-  auto parsed = options_of(arguments);
+  auto parsed = search_options(arguments);
   if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
   SearchOptions& options = std::get<SearchOptions>(parsed);
   if (const auto exit_code = check_slurm_flags(arguments)) return *exit_code;
@@ -339,7 +339,7 @@ Command explore_command() {
        "shardscape-cli explore --space big.json --slurm jobs --slurm-shards 64 --slurm-time 2:00:00"},
       explore_flags(),
       0,
-      run};
+      run_explore};
 }
 
 }  // namespace shardscape

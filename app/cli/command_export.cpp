@@ -17,8 +17,8 @@ namespace shardscape {
 namespace {
 
 // The options of the design's own export: durations, steps and a part of the ranks.
-Result<ExportOptions> options_of(const Arguments& arguments, const std::string& target,
-                                 const Report& report) {
+Result<ExportOptions> export_options(const Arguments& arguments, const std::string& target,
+                                     const Report& report) {
   auto read = bundle_options(arguments, target);
   auto* options = std::get_if<ExportOptions>(&read);
   if (!options) return read;
@@ -49,7 +49,7 @@ Result<ExportOptions> options_of(const Arguments& arguments, const std::string& 
   return read;
 }
 
-int run(const Arguments& arguments) {
+int run_export(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
     print_problem({ProblemCode::OperandMissing, "--output", "the output folder is missing",
@@ -66,7 +66,7 @@ int run(const Arguments& arguments) {
         Problem::note(ProblemCode::OneRank, "dp",
                       "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
                       "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}));
-  const auto read = options_of(arguments, *target, report);
+  const auto read = export_options(arguments, *target, report);
   if (const auto* problem = std::get_if<Problem>(&read)) return export_failed(*problem, interrupt);
   const auto& options = std::get<ExportOptions>(read);
   const auto result = with_progress([&](const ExportProgressFn& progress) {
@@ -133,7 +133,7 @@ Command export_command() {
        "shardscape-cli export --example llama3-70b-64 --granularity layer --steps 2 -o - | tar x -C out"},
       std::move(flags),
       0,
-      run};
+      run_export};
 }
 
 }  // namespace shardscape

@@ -75,7 +75,7 @@ std::variant<FleetSpace, int> space_flags_of(const Arguments& arguments) {
   return space;
 }
 
-std::variant<FleetOptions, int> options_of(const Arguments& arguments) {
+std::variant<FleetOptions, int> fleet_options(const Arguments& arguments) {
   FleetOptions options;
   int64_t simulated = 0, finalists = 0;
   if (const auto exit_code = read_counts(
@@ -101,7 +101,7 @@ int wrong_candidates(Problem problem) {
   return kWrongUsage;
 }
 
-int run(const Arguments& arguments) {
+int run_fleet(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   print_problems(engine_profile_problems());
@@ -109,7 +109,7 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
   auto space = space_flags_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
-  auto options = options_of(arguments);
+  auto options = fleet_options(arguments);
   if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
   Interrupt interrupt;
   ServiceSpec& service = std::get<ServiceSpec>(spec);
@@ -178,7 +178,7 @@ Command fleet_command() {
        "--prefill-accelerators h100-sxm-80gb --accelerators h200-sxm-141gb"},
       std::move(flags),
       0,
-      run};
+      run_fleet};
 }
 
 }  // namespace shardscape

@@ -43,7 +43,7 @@ int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& fil
 
 using Print = std::string (*)(const Report& report, const std::vector<ListedSegment>& listing);
 
-int run(const Arguments& arguments) {
+int run_graph(const Arguments& arguments) {
   const std::pair<const char*, Print> formats[] = {
       {"--json", graph_json}, {"--dot", graph_dot}, {"--graphml", graph_graphml}};
   Print print = graph_text;
@@ -92,7 +92,7 @@ Command graph_command() {
        "shardscape-cli graph --segment layer --dot > layer.dot"},
       std::move(flags),
       0,
-      run};
+      run_graph};
 }
 
 }  // namespace shardscape

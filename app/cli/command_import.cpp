@@ -110,7 +110,7 @@ bool is_launch_text(const std::string& text) {
   return looks_like_launch(text) || (first != std::string::npos && text[first] != '{' && text[first] != '[');
 }
 
-int run(const Arguments& arguments) {
+int run_import(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "FILE", "the file to import is missing",
@@ -174,7 +174,7 @@ Command import_command() {
         "Write the design to this file. A config.json gives a design with its model on one rank.", ""},
        json_flag()},
       1,
-      run};
+      run_import};
   const std::vector<Flag> launch = launch_flags();
   out.flags.insert(out.flags.end() - 1, launch.begin(), launch.end());
   return out;

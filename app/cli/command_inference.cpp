@@ -18,7 +18,7 @@
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
+int run_inference(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   const Design& base = std::get<Design>(design);
@@ -128,7 +128,7 @@ Command inference_command() {
        "h200-sxm-141gb --json"},
       std::move(flags),
       0,
-      run};
+      run_inference};
 }
 
 }  // namespace shardscape

@@ -40,7 +40,7 @@ Json launch_json(const std::string& framework, const LaunchText& launch) {
   return out;
 }
 
-int run(const Arguments& arguments) {
+int run_launch(const Arguments& arguments) {
   const std::string* framework = arguments.value("--as");
   if (!framework) {
     print_problem({ProblemCode::FlagValueMissing, "--as", "the framework is missing",
@@ -96,7 +96,7 @@ Command launch_command() {
            "shardscape-cli import launch.sh --gpus 256"},
           std::move(flags),
           0,
-          run};
+          run_launch};
 }
 
 }  // namespace shardscape

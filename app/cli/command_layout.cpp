@@ -194,7 +194,7 @@ std::string layouts_text(const Layouts& layouts, const Question& question) {
   return out;
 }
 
-int run(const Arguments& arguments) {
+int run_layout(const Arguments& arguments) {
   Interrupt interrupt;
   auto asked = question_of(arguments);
   if (const int* exit_code = std::get_if<int>(&asked)) return *exit_code;
@@ -234,7 +234,7 @@ Command layout_command() {
            "shardscape-cli layout --design my.shardscape.json"},
           std::move(flags),
           0,
-          run};
+          run_layout};
 }
 
 }  // namespace shardscape

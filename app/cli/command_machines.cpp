@@ -117,7 +117,7 @@ int print(const Design& design, bool json) {
 }
 
 // Problems of the user's own machine files are printed by every use of this command.
-int run(const Arguments& arguments) {
+int run_machines(const Arguments& arguments) {
   for (const auto* problems :
        {&accelerator_problems(), &network_problems(), &calibration_problems(), &collective_table_problems()})
     print_problems(*problems);
@@ -180,7 +180,7 @@ Command machines_command() {
            "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
           std::move(flags),
           1,
-          run};
+          run_machines};
 }
 
 }  // namespace shardscape

@@ -47,7 +47,7 @@ int merge_by_goodput(const Arguments& arguments, const std::vector<GoodputFile>&
   return has_rate(result) ? kDone : kNegativeAnswer;
 }
 
-int run(const Arguments& arguments) {
+int run_merge(const Arguments& arguments) {
   if (arguments.operands().empty()) {
     print_problem({ProblemCode::OperandMissing, "PART", "the parts to merge are missing",
                    "results of \"shardscape-cli explore --shard i/n -o PART.json\""});
@@ -99,7 +99,7 @@ Command merge_command() {
            {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all stored designs.", ""},
            json_flag()},
           kAnyNumber,
-          run};
+          run_merge};
 }
 
 }  // namespace shardscape

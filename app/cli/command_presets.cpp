@@ -68,7 +68,7 @@ Json entry(const Row& row) {
   return out;
 }
 
-int run(const Arguments& arguments) {
+int run_presets(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   std::vector<Row> rows;
   int exit_code = kDone;
@@ -102,7 +102,7 @@ Command presets_command() {
           {"shardscape-cli presets", "shardscape-cli presets --json"},
           {json_flag()},
           0,
-          run};
+          run_presets};
 }
 
 }  // namespace shardscape

@@ -53,7 +53,7 @@ const std::map<std::string, std::string (*)()> kMade{
     {"man-window", window_man_page},          {"completion-bash", bash_completion},
     {"completion-zsh", zsh_completion},       {"completion-fish", fish_completion}};
 
-int run(const Arguments& arguments) {
+int run_reference(const Arguments& arguments) {
   if (arguments.operands().empty()) return list_pages(documentation_pages());
   const std::string page = arguments.operands().front();
   const auto made = kMade.find(page);
@@ -78,7 +78,7 @@ Command reference_command() {
            "~/.local/share/bash-completion/completions/shardscape-cli"},
           {},
           1,
-          run};
+          run_reference};
 }
 
 }  // namespace shardscape

@@ -38,7 +38,7 @@ int write_files(const Arguments& arguments, const Report& report, const Simulati
   return write_pages(arguments, page_report(report, simulation, effects ? &*effects : nullptr));
 }
 
-int run(const Arguments& arguments) {
+int run_report(const Arguments& arguments) {
   const bool json = arguments.has("--json");
   // The JSON of an invalid design contains its problems.
   const auto invalid = [](const Report& report) { std::cout << report_json(report); };
@@ -101,7 +101,7 @@ Command report_command() {
        "shardscape-cli report --example llama3-70b-64 --html report.html"},
       std::move(flags),
       0,
-      run};
+      run_report};
 }
 
 }  // namespace shardscape

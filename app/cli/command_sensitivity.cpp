@@ -204,7 +204,7 @@ bool compute(ScalingLine& line, bool weak, bool with_best, const std::stop_token
   return true;
 }
 
-int failed(const Problem& problem) {
+int sensitivity_failed(const Problem& problem) {
   print_problem(problem);
   return kWrongUsage;
 }
@@ -214,10 +214,10 @@ std::variant<std::vector<ScalingLine>, int> compared_lines(const Arguments& argu
   std::vector<ScalingLine> lines;
   for (const std::string& text : arguments.values("--compare")) {
     auto variants = parse_variants(text);
-    if (const auto* problem = std::get_if<Problem>(&variants)) return failed(*problem);
+    if (const auto* problem = std::get_if<Problem>(&variants)) return sensitivity_failed(*problem);
     for (const ClusterVariant& variant : std::get<std::vector<ClusterVariant>>(variants)) {
       auto on = design_on(design, variant);
-      if (const auto* problem = std::get_if<Problem>(&on)) return failed(*problem);
+      if (const auto* problem = std::get_if<Problem>(&on)) return sensitivity_failed(*problem);
       lines.push_back({variant, std::get<Design>(std::move(on)), {}, {}});
     }
   }

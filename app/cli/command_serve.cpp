@@ -80,7 +80,7 @@ Result<Answer> question_of(const Arguments& arguments) {
   return asked->second;
 }
 
-int run(const Arguments& arguments) {
+int run_serve(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   print_problems(engine_profile_problems());
@@ -156,7 +156,7 @@ Command serve_command() {
            "--effects"},
           std::move(flags),
           0,
-          run};
+          run_serve};
 }
 
 }  // namespace shardscape

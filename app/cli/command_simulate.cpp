@@ -26,7 +26,7 @@ std::optional<Problem> write_timeline(const std::string& path, const std::filesy
   return atomic_write(path, std::get<std::string>(events));
 }
 
-int run(const Arguments& arguments) {
+int run_simulate(const Arguments& arguments) {
   const auto operand = bundle_operand(arguments, "simulate");
   if (const int* exit_code = std::get_if<int>(&operand)) return *exit_code;
   const std::string* timeline = arguments.value("--timeline");
@@ -81,7 +81,7 @@ Command simulate_command() {
       {"shardscape-cli simulate out/llama8", "shardscape-cli simulate out/llama8 --timeline step.json"},
       flags,
       1,
-      run,
+      run_simulate,
       "play"};
 }
 

@@ -25,7 +25,7 @@ std::optional<TimelineOps> ops_of(const Arguments& arguments) {
   return std::nullopt;
 }
 
-int run(const Arguments& arguments) {
+int run_timeline(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
     print_problem(
@@ -81,7 +81,7 @@ Command timeline_command() {
            "--microbatch 1 -o step.json"},
           std::move(flags),
           0,
-          run};
+          run_timeline};
 }
 
 }  // namespace shardscape

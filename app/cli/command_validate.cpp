@@ -55,7 +55,7 @@ int write_bands(const Arguments& arguments, const std::string& path) {
   return kDone;
 }
 
-int run(const Arguments& arguments) {
+int run_validate(const Arguments& arguments) {
   const std::string* bands = arguments.value("--bands");
   const std::vector<std::string>& sets = arguments.operands();
   if (sets.empty() || (sets.size() > 1 && !bands)) {
@@ -110,7 +110,7 @@ Command validate_command() {
         ""},
        json_flag()},
       kAnyNumber,
-      run};
+      run_validate};
 }
 
 }  // namespace shardscape

@@ -16,7 +16,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string node(const Segment& s, const ListedNode& listed) {
+std::string dot_node(const Segment& s, const ListedNode& listed) {
   if (listed.op < 0) {
     const Tensor& t = s.tensor(listed.tensor);
     return quoted(listed.id) + " [shape=ellipse, label=" + quoted(t.name + "\n" + local_shape_text(t)) +
@@ -31,7 +31,7 @@ std::string node(const Segment& s, const ListedNode& listed) {
          ", tooltip=" + quoted(by ? by->why : op.flops.text() + " FLOP") + "];\n";
 }
 
-std::string edge(const ListedSegment& listed, const ListedEdge& e) {
+std::string dot_edge(const ListedSegment& listed, const ListedEdge& e) {
   const Tensor& t = listed.segment->tensor(e.tensor);
   return quoted(listed.nodes[e.from].id) + " -> " + quoted(listed.nodes[e.to].id) +
          " [label=" + quoted(local_shape_text(t)) +
@@ -48,9 +48,9 @@ std::string graph_dot(const Report& report, const std::vector<ListedSegment>& li
     out += "  subgraph " + quoted("cluster_" + listed.segment->name) + " {\n    label=" +
            quoted(listed.segment->name + (listed.count == 1 ? "" : " x " + std::to_string(listed.count))) +
            ";\n";
-    for (const ListedNode& n : listed.nodes) out += "    " + node(*listed.segment, n);
+    for (const ListedNode& n : listed.nodes) out += "    " + dot_node(*listed.segment, n);
     out += "  }\n";
-    for (const ListedEdge& e : listed.edges) out += "  " + edge(listed, e);
+    for (const ListedEdge& e : listed.edges) out += "  " + dot_edge(listed, e);
   }
   return out + "}\n";
 }

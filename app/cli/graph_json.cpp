@@ -33,9 +33,9 @@ const char* segment_kind_name(SegmentKind kind) {
   return "";
 }
 
-class Writer {
+class JsonWriter {
  public:
-  explicit Writer(const Report& report) : report_(report) {}
+  explicit JsonWriter(const Report& report) : report_(report) {}
 
   Json document(const std::vector<ListedSegment>& listing) const {
     Json symbols = Json::object();
@@ -134,7 +134,7 @@ class Writer {
 }  // namespace
 
 std::string graph_json(const Report& report, const std::vector<ListedSegment>& listing) {
-  return json_document(Writer(report).document(listing));
+  return json_document(JsonWriter(report).document(listing));
 }
 
 }  // namespace shardscape

@@ -6,9 +6,9 @@
 namespace shardscape {
 namespace {
 
-class Writer {
+class TextWriter {
  public:
-  explicit Writer(const Report& report) : report_(report) {}
+  explicit TextWriter(const Report& report) : report_(report) {}
 
   std::string text(const std::vector<ListedSegment>& listing) {
     line(0, report_.design.name + ": sizes are those of one rank and one microbatch");
@@ -120,7 +120,7 @@ class Writer {
 }  // namespace
 
 std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing) {
-  return Writer(report).text(listing);
+  return TextWriter(report).text(listing);
 }
 
 }  // namespace shardscape

@@ -33,7 +33,7 @@ std::string head(const std::string& name, const std::string& summary) {
          ".SH NAME\n" + roff(name) + " \\- " + roff(summary) + "\n";
 }
 
-std::string flag_entry(const Flag& flag) {
+std::string man_flag_entry(const Flag& flag) {
   std::string out = ".TP\n";
   if (flag.letter) out += std::string("\\fB\\-") + flag.letter + "\\fR, ";
   out += "\\fB" + roff(flag.name) + "\\fR";
@@ -53,7 +53,7 @@ std::string command_section(const Command& command) {
   bool settings = false;
   for (const Flag& flag : command.flags) {
     settings |= is_setting(flag);
-    if (!is_setting(flag)) out += flag_entry(flag);
+    if (!is_setting(flag)) out += man_flag_entry(flag);
   }
   if (settings) out += ".PP\nEvery setting of a design is a flag, too: see SETTINGS.\n";
   return out;
@@ -65,7 +65,7 @@ std::string settings_section() {
     if (!is_setting(flag)) continue;
     if (flag.group != group) out += ".SS " + roff(flag.group) + "\n";
     group = flag.group;
-    out += flag_entry(flag);
+    out += man_flag_entry(flag);
   }
   return out;
 }
@@ -104,7 +104,7 @@ std::string window_man_page() {
                     "computes, stores and communicates.\n.PP\n\\fIFILE\\fR is a saved design or study.\n.SH "
                     "OPTIONS\n";
   for (const WindowFlag& flag : kWindowFlags)
-    out += flag_entry({flag.name, 0, FlagKind::Value, flag.operand, flag.help, ""});
+    out += man_flag_entry({flag.name, 0, FlagKind::Value, flag.operand, flag.help, ""});
   return out + kPlaces + ".SH SEE ALSO\n\\fBshardscape\\-cli\\fR(1)\n";
 }
 

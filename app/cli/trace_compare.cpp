@@ -82,7 +82,7 @@ std::string change_text(Wide a, Wide b) {
   return a == b ? "=" : (b > a ? "+" : "-") + grouped(b > a ? b - a : a - b);
 }
 
-std::string kinds_text(const TraceComparison& c) {
+std::string compared_kinds(const TraceComparison& c) {
   std::vector<std::vector<std::string>> rows{
       {"kind", "nodes A", "nodes B", "change", "FLOPs A", "FLOPs B", "durations A", "durations B"}};
   for (const auto& [kind, k] : c.kinds)
@@ -100,7 +100,7 @@ std::string ranks_of(const CommShape& shape) {
                                        : std::to_string(shape.ranks);
 }
 
-std::string comm_text(const TraceComparison& c) {
+std::string compared_comm(const TraceComparison& c) {
   std::vector<std::vector<std::string>> rows{
       {"communication", "ranks in group", "comm_size", "calls A", "calls B", "change"}};
   int64_t equal = 0;
@@ -144,7 +144,7 @@ std::string comparison_text(const TraceComparison& c) {
            grouped(nodes) + " nodes\n";
   };
   return side("A", c.names.a, c.ranks.a, c.nodes.a) + side("B", c.names.b, c.ranks.b, c.nodes.b) + "\n" +
-         kinds_text(c) + "\n" + comm_text(c) + "\n" + nodes_text(c) +
+         compared_kinds(c) + "\n" + compared_comm(c) + "\n" + nodes_text(c) +
          (c.equal() ? "the traces are equal\n" : "the traces differ\n");
 }
 

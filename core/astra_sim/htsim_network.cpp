@@ -32,7 +32,7 @@ std::string topology_text(int64_t ranks, int64_t per_pod, const std::vector<Tier
   return out;
 }
 
-Problem not_expressible(const std::string& what, const std::string& accepted) {
+Problem no_htsim_network(const std::string& what, const std::string& accepted) {
   return {ProblemCode::ValueTooLarge, std::string(backend_label(PacketBackend::Htsim)), what, accepted};
 }
 
@@ -73,9 +73,9 @@ class FatTree {
   std::optional<Problem> single_switch() {
     const bool inside = network_.domain > 1;
     if (ranks_ + 1 > kHtsimMostPortsBelow)
-      return not_expressible("a switch joins " + grouped(ranks_) + " ranks, and one of htsim has at most " +
-                                 grouped(kHtsimMostPortsBelow) + " ports",
-                             "at most " + grouped(kHtsimMostPortsBelow - 1) + " ranks in one domain");
+      return no_htsim_network("a switch joins " + grouped(ranks_) + " ranks, and one of htsim has at most " +
+                                  grouped(kHtsimMostPortsBelow) + " ports",
+                              "at most " + grouped(kHtsimMostPortsBelow - 1) + " ranks in one domain");
     const int64_t rate = inside ? gbit(network_.scaleup_gbps, "links of the scale-up domain")
                                 : gbit(nic_link_gbps(network_), "links of NICs");
     const int64_t latency = half_ns(inside ? network_.hop.scaleup_us : network_.hop.nic_us);
@@ -91,17 +91,17 @@ class FatTree {
       note(grouped(ranks_) + " ranks do not fill scale-up domains of " + grouped(network_.domain) +
            " evenly; the file has " + grouped(count) + " of " + grouped(inside));
     if (count > kHtsimMostPorts)
-      return not_expressible("a switch joins " + grouped(count) +
-                                 " scale-up domains, and one of htsim has at most " +
-                                 grouped(kHtsimMostPorts) + " ports",
-                             "at most " + grouped(kHtsimMostPorts) + " domains, so " +
-                                 grouped(kHtsimMostPorts * inside) + " ranks");
+      return no_htsim_network("a switch joins " + grouped(count) +
+                                  " scale-up domains, and one of htsim has at most " +
+                                  grouped(kHtsimMostPorts) + " ports",
+                              "at most " + grouped(kHtsimMostPorts) + " domains, so " +
+                                  grouped(kHtsimMostPorts * inside) + " ranks");
     const int64_t nics = divisor_at_most(inside, kHtsimMostPortsBelow - inside), uplinks = inside / nics;
     if (inside + nics > kHtsimMostPortsBelow || 1 + uplinks > kHtsimMostPorts)
-      return not_expressible("a scale-up domain has " + grouped(inside) +
-                                 " ranks, and a switch of htsim has at most " +
-                                 grouped(kHtsimMostPortsBelow) + " ports",
-                             "smaller scale-up domains");
+      return no_htsim_network("a scale-up domain has " + grouped(inside) +
+                                  " ranks, and a switch of htsim has at most " +
+                                  grouped(kHtsimMostPortsBelow) + " ports",
+                              "smaller scale-up domains");
     const int64_t nic = gbit(nic_link_gbps(network_), "links of NICs");
     const double scaleup = network_.scaleup_gbps * 8;
     const int64_t ratio = std::max<int64_t>(1, std::llround(scaleup / static_cast<double>(uplinks * nic)));

@@ -92,7 +92,7 @@ std::string config_text(const ClusterFabric& fabric) {
          threshold_lines(fabric) + "BUFFER_SIZE " + std::to_string(buffer_size(fabric)) + "\n";
 }
 
-Problem not_expressible(const std::string& what, const std::string& accepted) {
+Problem no_ns3_network(const std::string& what, const std::string& accepted) {
   return {ProblemCode::ValueTooLarge, std::string(backend_label(PacketBackend::Ns3)), what, accepted};
 }
 
@@ -108,13 +108,13 @@ int64_t most_ports(const ClusterFabric& fabric) {
 Result<PacketNetwork> ns3_network(const Network& network, int64_t ranks, const SimCluster& cluster) {
   ClusterFabric fabric = cluster_fabric(network, ranks, kNs3MostLinks);
   if (fabric.too_large)
-    return not_expressible("the network of " + grouped(ranks) + " ranks has more than " +
-                               grouped(kNs3MostLinks) + " links, and ns-3 has no addresses for more",
-                           "fewer ranks: a rank takes one to four links");
+    return no_ns3_network("the network of " + grouped(ranks) + " ranks has more than " +
+                              grouped(kNs3MostLinks) + " links, and ns-3 has no addresses for more",
+                          "fewer ranks: a rank takes one to four links");
   if (const int64_t ports = most_ports(fabric); ports > kNs3MostPorts)
-    return not_expressible("the network has a switch of " + grouped(ports) +
-                               " ports, and a switch of ns-3 has at most " + grouped(kNs3MostPorts),
-                           "fewer ranks, or a network with smaller leaf switches");
+    return no_ns3_network("the network has a switch of " + grouped(ports) +
+                              " ports, and a switch of ns-3 has at most " + grouped(kNs3MostPorts),
+                          "fewer ranks, or a network with smaller leaf switches");
   return PacketNetwork{PacketBackend::Ns3,
                        {{kNs3ConfigName, config_text(fabric)},
                         {kNs3TopologyName, topology_text(fabric)},

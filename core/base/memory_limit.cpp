@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-constexpr int64_t kAlwaysAllowed = int64_t{64} << 20;
+constexpr int64_t kSmallNeed = int64_t{64} << 20;
 
 // The first number of a file; kNoLimit for the word "max" and for a file that cannot be read.
 int64_t number_in(const fs::path& path) {
@@ -88,7 +88,7 @@ int64_t free_memory() {
 }
 
 std::optional<Problem> memory_short(const MemoryNeed& need) {
-  if (need.bytes <= kAlwaysAllowed) return std::nullopt;
+  if (need.bytes <= kSmallNeed) return std::nullopt;
   const int64_t left = free_memory();
   if (need.bytes <= left) return std::nullopt;
   return Problem(ProblemCode::MemoryShort, need.where,

@@ -85,4 +85,6 @@ std::string significant(double value, int digits) {
   return with_separators(fixed_text(value, std::max(0, decimals_for(value, digits))));
 }
 
+std::string format_percent(double share) { return significant(100 * share) + " %"; }
+
 }  // namespace shardscape

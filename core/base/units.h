@@ -15,5 +15,6 @@ std::string format_count(Wide value);                                          /
 std::string format_flops(Wide flops);                                          // 5.50 PFLOP
 std::string format_seconds(double seconds);                                    // 9.84 s, 1.14 ms
 std::string significant(double value, int digits = 3);                         // 61.3, 9.84, 0.00123
+std::string format_percent(double share);                                      // 0.4217: 42.2 %
 
 }  // namespace shardscape

@@ -21,7 +21,7 @@ constexpr int kBlock = 1 << 20;  // bytes per write
 constexpr std::pair<std::string_view, ArchiveFormat> kEndings[] = {
     {".tar", ArchiveFormat::Tar}, {".tar.zst", ArchiveFormat::TarZstd}, {".tzst", ArchiveFormat::TarZstd}};
 
-Problem not_writable(const fs::path& target, const std::string& reason) {
+Problem archive_not_writable(const fs::path& target, const std::string& reason) {
   return {ProblemCode::FileNotWritable, target.string(), "the archive cannot be written: " + reason,
           "a new file NAME.tar or NAME.tar.zst in a writable folder"};
 }
@@ -66,12 +66,13 @@ Result<std::unique_ptr<ArchiveSink>> ArchiveSink::open(const fs::path& wanted, b
   sink->replace_ = replace;
   if (wanted == kStandardOutput) {
     if (::isatty(STDOUT_FILENO) != 0)
-      return not_writable("standard output", "standard output is a terminal; send it to a file or a program");
+      return archive_not_writable("standard output",
+                                  "standard output is a terminal; send it to a file or a program");
     sink->descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    if (sink->descriptor_ < 0) return not_writable("standard output", std::strerror(errno));
+    if (sink->descriptor_ < 0) return archive_not_writable("standard output", std::strerror(errno));
   } else if (is_stream(wanted)) {
     sink->descriptor_ = ::open(wanted.c_str(), O_WRONLY | O_CLOEXEC);
-    if (sink->descriptor_ < 0) return not_writable(wanted, std::strerror(errno));
+    if (sink->descriptor_ < 0) return archive_not_writable(wanted, std::strerror(errno));
   } else if (auto problem = sink->open_file(replace)) {
     return *problem;
   }
@@ -91,10 +92,11 @@ std::optional<Problem> ArchiveSink::open_file(bool replace) {
         "ASTRA-sim reads no communicator groups from a path that contains \"empty\", and the folder "
         "in the archive has the name of the archive",
         "a name that does not contain \"empty\""};
-  if (fs::is_directory(target_, error)) return not_writable(target_, "this is a folder");
+  if (fs::is_directory(target_, error)) return archive_not_writable(target_, "this is a folder");
   if (fs::exists(target_, error) && !(replace && holds_bundle(target_)))
-    return not_writable(target_, replace ? "the file exists and is no archive of a bundle"
-                                         : "the file exists; --replace replaces the archive of a bundle");
+    return archive_not_writable(target_, replace
+                                             ? "the file exists and is no archive of a bundle"
+                                             : "the file exists; --replace replaces the archive of a bundle");
   return open_partial();
 }
 
@@ -102,7 +104,7 @@ std::optional<Problem> ArchiveSink::open_partial() {
   const fs::path parent = target_.parent_path();
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) return not_writable(parent, error.message());
+  if (error) return archive_not_writable(parent, error.message());
   removed_ = remove_leftovers(target_);
   // A compressed archive is many times smaller than the bundle.
   const bool compressed = archive_format(target_) == ArchiveFormat::TarZstd;
@@ -110,7 +112,7 @@ std::optional<Problem> ArchiveSink::open_partial() {
     return disk_full(parent, bytes_needed_, *free);
   const int failure = partial_.emplace().open(target_, 0666);
   if (failure == ENOSPC) return disk_full(parent, bytes_needed_, free_bytes(parent).value_or(0));
-  if (failure != 0) return not_writable(parent, std::strerror(failure));
+  if (failure != 0) return archive_not_writable(parent, std::strerror(failure));
   return std::nullopt;
 }
 
@@ -152,9 +154,9 @@ Problem ArchiveSink::failed() const {
   const int error = error_ != 0 ? error_ : archive_errno(archive_);
   if (error == ENOSPC || error == EDQUOT)
     return disk_full(target_.parent_path(), bytes_needed_, free_bytes(target_.parent_path()).value_or(0));
-  if (error == EPIPE) return not_writable(target_, "the program that reads it has ended");
+  if (error == EPIPE) return archive_not_writable(target_, "the program that reads it has ended");
   // The library's own text of a failed write is "Write error".
-  return not_writable(target_, error > 0 ? std::strerror(error) : archive_error_string(archive_));
+  return archive_not_writable(target_, error > 0 ? std::strerror(error) : archive_error_string(archive_));
 }
 
 std::optional<Problem> ArchiveSink::write(const std::string& name, std::string_view bytes) {
@@ -181,15 +183,15 @@ std::optional<Problem> ArchiveSink::commit() {
   archive_ = nullptr;
   if (!partial_) {
     const int closed = ::close(std::exchange(descriptor_, -1));
-    return closed == 0 ? std::nullopt : std::optional(not_writable(target_, std::strerror(errno)));
+    return closed == 0 ? std::nullopt : std::optional(archive_not_writable(target_, std::strerror(errno)));
   }
   // What appeared under this name meanwhile stays, unless it is an archive of a bundle to be replaced.
   if (replace_ && fs::exists(target_) && !holds_bundle(target_))
-    return not_writable(target_, "a file that is no archive of a bundle has appeared meanwhile");
+    return archive_not_writable(target_, "a file that is no archive of a bundle has appeared meanwhile");
   const int failure = partial_->commit(replace_);
   if (failure == ENOSPC || failure == EDQUOT)
     return disk_full(target_.parent_path(), bytes_needed_, free_bytes(target_.parent_path()).value_or(0));
-  if (failure != 0) return not_writable(target_, std::strerror(failure));
+  if (failure != 0) return archive_not_writable(target_, std::strerror(failure));
   return std::nullopt;
 }
 

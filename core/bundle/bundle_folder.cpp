@@ -29,7 +29,7 @@ Problem problem(ProblemCode code, const fs::path& where, const std::string& what
   return {code, where.string(), what, accepted};
 }
 
-Problem not_writable(const fs::path& where, const std::string& reason) {
+Problem folder_not_writable(const fs::path& where, const std::string& reason) {
   return problem(ProblemCode::FolderNotWritable, where, "the folder cannot be written: " + reason,
                  "a writable folder");
 }
@@ -66,7 +66,7 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
                      "the bundle's folder also has \"" + name + "\", which Shardscape did not write",
                      "a folder that contains only a bundle; move \"" + name + "\" away first");
   }
-  if (error) return not_writable(target, error.message());
+  if (error) return folder_not_writable(target, error.message());
   return std::nullopt;
 }
 
@@ -82,7 +82,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   if (!fs::is_directory(status))
     return problem(ProblemCode::NotAFolder, target, "this is a file, not a folder", kAccepted);
   const bool empty = fs::is_empty(target, error);
-  if (error) return not_writable(target, error.message());
+  if (error) return folder_not_writable(target, error.message());
   if (empty) return std::nullopt;
   if (replace && (read_manifest(target, 0) || fs::exists(target / kCompactName, error)))
     return check_foreign_files(target);
@@ -100,12 +100,12 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
   std::error_code error;
   const fs::path old = fresh.string() + ".old";
   fs::rename(target, old, error);
-  if (error) return not_writable(target, error.message());
+  if (error) return folder_not_writable(target, error.message());
   fs::rename(fresh, target, error);
   if (error) {
     const std::string reason = error.message();
     fs::rename(old, target, error);
-    return not_writable(target, reason);
+    return folder_not_writable(target, reason);
   }
   fs::rename(old, fresh, error);
   return std::nullopt;
@@ -137,12 +137,12 @@ std::optional<Problem> replace_bundle(const fs::path& fresh, const fs::path& tar
 // Writes the files of a folder to the disk: after a loss of power a bundle is whole or is not there.
 std::optional<Problem> sync_files(const fs::path& folder, const fs::path& target) {
   const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return not_writable(target, std::strerror(errno));
+  if (file < 0) return folder_not_writable(target, std::strerror(errno));
   // One call for the whole file system: a call per file waits for the journal a thousand times.
   const int error = ::syncfs(file) == 0 ? 0 : errno;
   ::close(file);
   if (error == 0 || error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) return std::nullopt;
-  return not_writable(target, std::strerror(error));
+  return folder_not_writable(target, std::strerror(error));
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOpti
   folder.target_ = fs::weakly_canonical(fs::absolute(wanted, error), error);
   if (wanted.empty())
     return problem(ProblemCode::NotAFolder, wanted, "this is not a path to a folder", kAccepted);
-  if (error) return not_writable(wanted, error.message());
+  if (error) return folder_not_writable(wanted, error.message());
   if (folder.target_.filename().empty()) folder.target_ = folder.target_.parent_path();
   if (folder.target_.filename().string().find("empty") != std::string::npos)
     return problem(ProblemCode::FolderNameUnsupported, wanted,
@@ -165,7 +165,7 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOpti
   for (fs::path p = parent; !fs::exists(p, error) && p.has_relative_path(); p = p.parent_path())
     folder.created_ = p;
   fs::create_directories(parent, error);
-  if (error) return not_writable(parent, error.message());
+  if (error) return folder_not_writable(parent, error.message());
   if (auto bad = folder.make_partial(options)) return *bad;
   return folder;
 }
@@ -189,7 +189,7 @@ std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) 
   if (!fs::create_directory(std::get<fs::path>(path), error)) {
     if (error == std::errc::no_space_on_device)
       return disk_full(parent, needed, free_bytes(parent).value_or(0));
-    return not_writable(parent, error.message());
+    return folder_not_writable(parent, error.message());
   }
   partial_ = std::get<fs::path>(path);
   lock_ = PathLock::wait(partial_);
@@ -252,7 +252,7 @@ std::optional<Problem> BundleFolder::commit() {
   if (error && !replace_) {
     // Someone else was faster.
     if (auto bad = check_target(target_, false)) return bad;
-    return not_writable(target_, error.message());
+    return folder_not_writable(target_, error.message());
   }
   if (error) {
     if (auto bad = replace_bundle(partial_, target_, keep_)) return bad;

@@ -17,8 +17,8 @@
 namespace shardscape {
 namespace {
 
-constexpr const char* kFormat = "shardscape-bundle";
-constexpr int kVersion = 1;
+constexpr const char* kManifestFormat = "shardscape-bundle";
+constexpr int kManifestVersion = 1;
 
 // Ranks as runs [first, last, step]: for the usual rank orders, a stage's ranks are one run.
 nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
@@ -198,8 +198,8 @@ std::string manifest_json(const Report& report, const ExportOptions& options, co
                           const std::vector<PacketNetwork>& packets, const TraceTotals& totals,
                           const StepWindow* window) {
   nlohmann::ordered_json j;
-  j["format"] = kFormat;
-  j["format_version"] = kVersion;
+  j["format"] = kManifestFormat;
+  j["format_version"] = kManifestVersion;
   j["program"] = "shardscape";
   j["program_version"] = program_version();
   j["traces"] = options.name + ".<rank>.et";
@@ -232,7 +232,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64
   if (!std::holds_alternative<std::string>(text)) return std::nullopt;
   nlohmann::json j;
   if (parse_json(std::get<std::string>(text), j) || !j.is_object() ||
-      j.value("format", nlohmann::json()) != kFormat)
+      j.value("format", nlohmann::json()) != kManifestFormat)
     return std::nullopt;
   Manifest manifest;
   int64_t listed = 0;

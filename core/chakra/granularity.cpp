@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, enum_count<Granularity>()> kNames = {"op", "block", "layer", "pass",
                                                                             "between-communications"};
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoOp = std::numeric_limits<uint32_t>::max();
 
 // "attention.q.grad" -> "attention"
 std::string_view block_of(const TraceOp& op) {
@@ -54,10 +54,10 @@ class Merger {
   }
 
   // Of every node: the last communication that it follows (after_) and the first that waits for it (before_),
-  // as numbers along the chain, from 1; 0 and kNone: there is none.
+  // as numbers along the chain, from 1; 0 and kNoOp: there is none.
   void find_limits() {
     after_.assign(count(), 0);
-    before_.assign(count(), kNone);
+    before_.assign(count(), kNoOp);
     uint32_t chain = 0;
     for (size_t n = 0; n < count(); ++n) {
       for (const uint32_t id : deps(n)) after_[n] = std::max(after_[n], after_[id - 1]);
@@ -110,14 +110,14 @@ class Merger {
     edges_.resize(members_.size());
     for (size_t g = 0; g < members_.size(); ++g) {
       std::map<uint32_t, bool> found;  // group, whether it is a data dependency
-      uint32_t last = kNone;           // communication
+      uint32_t last = kNoOp;           // communication
       for (const uint32_t n : members_[g]) {
         const std::span<const uint32_t> all = deps(n);
         for (size_t k = 0; k < all.size(); ++k) {
           const uint32_t other = group_[all[k] - 1];
           if (other == g) continue;
           found[other] |= k >= in_.nodes[n].ctrl_count;
-          if (!computes(all[k] - 1) && (last == kNone || first(last) < all[k] - 1)) last = other;
+          if (!computes(all[k] - 1) && (last == kNoOp || first(last) < all[k] - 1)) last = other;
         }
       }
       if (members_[g].size() > 1)

@@ -16,9 +16,9 @@ namespace {
 const std::set<std::string> kFreeKnobs{"batch", "microbatch", "context_length", "seq", "mode"};
 
 // The best point of each engine, by the values of the other axes.
-class Engines {
+class EnginesOfSettings {
  public:
-  Engines(const Space& space, int objective) : space_(space), objective_(objective) {
+  EnginesOfSettings(const Space& space, int objective) : space_(space), objective_(objective) {
     for (size_t a = 0; a < space.axes().size(); ++a)
       if (!kFreeKnobs.contains(space.axes()[a].id)) axes_.push_back(a);
   }
@@ -169,7 +169,7 @@ Result<GoodputResult> search_goodput(const std::shared_ptr<const Space>& space, 
   if (auto problem = check(*space, goodput)) return *std::move(problem);
   const auto workload = make_workload(goodput.spec.source);
   if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
-  Engines engines(*space, options.result.objective);
+  EnginesOfSettings engines(*space, options.result.objective);
   if (resume)
     for (const Point& point : resume->engine_points) engines.add(point);
   SearchCallbacks first = callbacks;
@@ -206,7 +206,7 @@ Result<GoodputResult> merge_goodput(const std::vector<GoodputResult>& parts, con
   if (auto problem = check(*out.search.space, goodput)) return *std::move(problem);
   const auto workload = make_workload(goodput.spec.source);
   if (const auto* problem = std::get_if<Problem>(&workload)) return *problem;
-  Engines engines(*out.search.space, out.search.options.objective);
+  EnginesOfSettings engines(*out.search.space, out.search.options.objective);
   std::vector<GoodputEntry> known;
   for (const GoodputResult& part : parts) {
     for (const Point& point : part.engine_points) engines.add(point);

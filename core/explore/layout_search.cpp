@@ -21,7 +21,7 @@ constexpr size_t kStarts = 8;      // splits that the search climbs from
 constexpr size_t kScheduled = 48;  // splits that the search tries under other schedules
 constexpr int kRepairs = 2;        // successive repairs of an invalid design
 constexpr int kPairRounds = 3;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 struct Outcome {
   std::optional<Point> point;  // fits and is timed
@@ -392,7 +392,7 @@ class LayoutSearch {
   std::optional<Point> best(int aim) {
     std::optional<Point> out;
     for (const auto& [index, outcome] : known_)
-      if (outcome.point && score(*outcome.point, aim).front() < kInfinity &&
+      if (outcome.point && score(*outcome.point, aim).front() < kNoBound &&
           (!out || better(*outcome.point, *out, aim)))
         out = outcome.point;
     return out;

@@ -11,7 +11,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int64_t kFormat = 1;
+constexpr int64_t kRecoveryFormat = 1;
 
 json design_json(const Design& design) { return json::parse(to_json(design)); }
 
@@ -24,9 +24,9 @@ Design design_of(const json& value, const std::string& where) {
 
 Recovery recovery_of(const json& root, const std::string& where) {
   Recovery recovery;
-  if (root.at("shardscape_recovery").get<int64_t>() != kFormat)
+  if (root.at("shardscape_recovery").get<int64_t>() != kRecoveryFormat)
     throw Problem{ProblemCode::UnknownFormat, where, "another version of the program wrote the file",
-                  "format " + std::to_string(kFormat)};
+                  "format " + std::to_string(kRecoveryFormat)};
   auto study = study_from_json(root.at("study").dump(1), where);
   if (auto* problem = std::get_if<Problem>(&study)) throw *problem;
   recovery.study = std::get<Study>(std::move(study));
@@ -49,7 +49,7 @@ Recovery recovery_of(const json& root, const std::string& where) {
 
 std::string to_json(const Recovery& recovery) {
   json root;
-  root["shardscape_recovery"] = kFormat;
+  root["shardscape_recovery"] = kRecoveryFormat;
   root["saved_at"] = recovery.saved_at;
   root["document"] = recovery.document;
   root["view"] = recovery.view;

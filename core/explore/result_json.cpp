@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int64_t kFormat = 1;
+constexpr int64_t kResultFormat = 1;
 constexpr int64_t kMostCounted = int64_t{1} << 53;  // designs; sums of some hundred counts stay in 64 bits
 
 // The value of an axis as JSON: 8, true, "1f1b".
@@ -103,9 +103,10 @@ class ResultReader {
     if (!root.contains("shardscape_result"))
       file_.fail(ProblemCode::WrongKindOfFile, "", "this is not the result of a search",
                  "a file that \"shardscape-cli explore -o\" or --json writes");
-    if (file_.integer(root, "shardscape_result") != kFormat)
+    if (file_.integer(root, "shardscape_result") != kResultFormat)
       file_.fail(ProblemCode::UnknownFormat, "shardscape_result",
-                 "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));
+                 "the version of the format is " + root["shardscape_result"].dump(),
+                 std::to_string(kResultFormat));
     auto spec = space_from_json(file_.object(root, "space").dump(2), where_ + " (space)");
     if (auto* problem = std::get_if<Problem>(&spec)) throw DataError{*problem};
     auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
@@ -234,7 +235,7 @@ class ResultReader {
 
 std::string result_json(const SearchResult& r, const RunFigures* figures) {
   const SearchCounts& c = r.counts;
-  json root{{"shardscape_result", kFormat},
+  json root{{"shardscape_result", kResultFormat},
             {"size", json_number(r.space->size())},
             {"complete", r.complete()},
             {"enumerated", c.enumerated},

@@ -32,7 +32,7 @@ constexpr OpTraits redistribution(OpKind kind, std::string_view name,
           .collective = collective};
 }
 
-constexpr OpTraits kRows[] = {
+constexpr OpTraits kRowsOfRouting[] = {
     routing({.kind = OpKind::Flatten,
              .name = "flatten",
              .template_name = "flatten",
@@ -187,14 +187,15 @@ constexpr OpTraits kRows[] = {
 };
 static_assert(
     [] {
-      for (size_t i = 0; i < std::size(kRows); ++i)
-        if (kRows[i].kind != static_cast<OpKind>(static_cast<size_t>(kFirstRoutingKind) + i)) return false;
-      return static_cast<size_t>(kFirstRoutingKind) + std::size(kRows) == kOpKindCount;
+      for (size_t i = 0; i < std::size(kRowsOfRouting); ++i)
+        if (kRowsOfRouting[i].kind != static_cast<OpKind>(static_cast<size_t>(kFirstRoutingKind) + i))
+          return false;
+      return static_cast<size_t>(kFirstRoutingKind) + std::size(kRowsOfRouting) == kOpKindCount;
     }(),
     "every kind from the first one of routing has a row, in the order of OpKind");
 
 }  // namespace
 
-constinit const std::span<const OpTraits> kRoutingRows(kRows);
+constinit const std::span<const OpTraits> kRoutingRows(kRowsOfRouting);
 
 }  // namespace shardscape

@@ -9,10 +9,6 @@
 namespace shardscape {
 namespace {
 
-bool contains(const MeshAxes& axes, MeshAxis axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 bool contains_axis(const Tensor& t, Axis axis) {
   return std::find(t.axes.begin(), t.axes.end(), axis) != t.axes.end();
 }

@@ -73,7 +73,7 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   return item;
 }
 
-const Catalogue<Accelerator>& catalogue() {
+const Catalogue<Accelerator>& accelerator_catalogue() {
   static const Catalogue<Accelerator> instance = read_catalogue("accelerators.json", "accelerators",
                                                                 accelerator);
   return instance;
@@ -81,9 +81,9 @@ const Catalogue<Accelerator>& catalogue() {
 
 }  // namespace
 
-const std::vector<Accelerator>& accelerators() { return catalogue().items; }
+const std::vector<Accelerator>& accelerators() { return accelerator_catalogue().items; }
 
-const std::vector<Problem>& accelerator_problems() { return catalogue().problems; }
+const std::vector<Problem>& accelerator_problems() { return accelerator_catalogue().problems; }
 
 std::vector<Problem> accelerator_text_problems(const std::string& text, const std::string& name) {
   std::vector<Problem> problems;
@@ -92,7 +92,7 @@ std::vector<Problem> accelerator_text_problems(const std::string& text, const st
 }
 
 const Accelerator* find_accelerator(const std::string& name) {
-  if (const Accelerator* item = catalogue().find(name)) return item;
+  if (const Accelerator* item = accelerator_catalogue().find(name)) return item;
   for (const Accelerator& item : accelerators()) {
     if (std::find(item.aliases.begin(), item.aliases.end(), name) != item.aliases.end()) return &item;
   }

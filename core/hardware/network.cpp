@@ -247,11 +247,11 @@ TorusSides sides_of(const Network& network, const std::vector<int64_t>& ranks) {
   return out;
 }
 
+}  // namespace
+
 bool is_torus(const Network& network) {
   return network.links == ScaleupLinks::Torus2 || network.links == ScaleupLinks::Torus3;
 }
-
-}  // namespace
 
 int64_t divisor_at_most(int64_t number, int64_t limit) {
   int64_t d = std::max<int64_t>(1, std::min(number, limit));

@@ -137,6 +137,7 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
                   int64_t leaf = 0, int64_t node = 0);
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);
 GroupSpan span_of(const std::vector<int64_t>& ranks, const Network& network);
+bool is_torus(const Network& network);  // whether its scale-up domains are tori
 // The extent of `ranks` consecutive ranks from the first rank of the torus on.
 TorusSides neighbours(const Network& network, int64_t ranks);
 

@@ -113,16 +113,16 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   return item;
 }
 
-const Catalogue<NetworkEntry>& catalogue() {
+const Catalogue<NetworkEntry>& network_catalogue() {
   static const Catalogue<NetworkEntry> instance = read_catalogue("clusters.json", "networks", network);
   return instance;
 }
 
 }  // namespace
 
-const std::vector<NetworkEntry>& networks() { return catalogue().items; }
+const std::vector<NetworkEntry>& networks() { return network_catalogue().items; }
 
-const std::vector<Problem>& network_problems() { return catalogue().problems; }
+const std::vector<Problem>& network_problems() { return network_catalogue().problems; }
 
 std::vector<Problem> network_text_problems(const std::string& text, const std::string& name) {
   std::vector<Problem> problems;
@@ -130,7 +130,7 @@ std::vector<Problem> network_text_problems(const std::string& text, const std::s
   return problems;
 }
 
-const NetworkEntry* find_network(const std::string& id) { return catalogue().find(id); }
+const NetworkEntry* find_network(const std::string& id) { return network_catalogue().find(id); }
 
 const NetworkEntry* default_network(const std::string& accelerator) {
   for (const NetworkEntry& item : networks())

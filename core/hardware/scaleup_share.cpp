@@ -5,10 +5,6 @@
 namespace shardscape {
 namespace {
 
-bool is_torus(const Network& network) {
-  return network.links == ScaleupLinks::Torus2 || network.links == ScaleupLinks::Torus3;
-}
-
 TorusSides extent_or_neighbours(const Network& network, int64_t ranks, const TorusSides& sides) {
   return std::any_of(sides.begin(), sides.end(), [](const TorusSide& side) { return side.ranks > 1; })
              ? sides

@@ -17,4 +17,8 @@ void for_lines(std::string_view text, const Use& use) {
   }
 }
 
+inline bool mentions(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
 }  // namespace shardscape

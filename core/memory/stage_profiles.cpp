@@ -8,8 +8,8 @@
 namespace shardscape {
 namespace {
 
-constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
-constexpr auto kBuffers = static_cast<size_t>(MemoryCategory::Buffers);
+constexpr auto kGradientsKept = static_cast<size_t>(MemoryCategory::Gradients);
+constexpr auto kBuffersKept = static_cast<size_t>(MemoryCategory::Buffers);
 
 ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
   ActionTerms<int64_t> out{total(p.peak), total(p.change), total(p.received), total(p.sent), {}};
@@ -20,13 +20,13 @@ ActionTerms<int64_t> totals(const ActionTerms<CategoryBytes>& p) {
 // A message in transit counts as a buffer, whatever its category inside the segment.
 CategoryBytes as_message(const CategoryBytes& bytes) {
   CategoryBytes out{};
-  out[kBuffers] = total(bytes);
+  out[kBuffersKept] = total(bytes);
   return out;
 }
 
 CategoryBytes of_gradients(int64_t bytes) {
   CategoryBytes out{};
-  out[kGradients] = bytes;
+  out[kGradientsKept] = bytes;
   return out;
 }
 
@@ -118,7 +118,7 @@ CategoryBytes StageProfiles::shared_input(size_t instance, bool saved) const {
   if (!input_shared(instance) || (saved && !saves)) return out;
   const Segment& s = graph_.segments[static_cast<size_t>(segment)];
   const StorageId input = s.tensor(s.input).storage;
-  const auto category = saves ? static_cast<size_t>(m_.category(segment, input)) : kBuffers;
+  const auto category = saves ? static_cast<size_t>(m_.category(segment, input)) : kBuffersKept;
   out[category] = m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(input)];
   return out;
 }
@@ -132,7 +132,7 @@ CategoryBytes StageProfiles::carried_gradients(size_t chunk, bool end) const {
                          ? carried_by_tower(graph_)
                          : carried_across(graph_, r_.design.model, of.first_layer + (end ? of.layers : 0));
   for (size_t i = 0; i < carried_.size(); ++i)
-    if (across >> i & 1) out[kBuffers] += carried_[i];
+    if (across >> i & 1) out[kBuffersKept] += carried_[i];
   return out;
 }
 
@@ -140,8 +140,8 @@ CategoryBytes StageProfiles::carried_change(size_t instance) const {
   CategoryBytes out{};
   for (const Carried& carried : graph_.segments[static_cast<size_t>(key(instance).first)].carried) {
     const int64_t bytes = carried_[static_cast<size_t>(carried.index)];
-    if (carried.in_grad >= 0 && carried.out_grad < 0) out[kBuffers] += bytes;
-    if (carried.out_grad >= 0 && carried.in_grad < 0) out[kBuffers] -= bytes;
+    if (carried.in_grad >= 0 && carried.out_grad < 0) out[kBuffersKept] += bytes;
+    if (carried.out_grad >= 0 && carried.in_grad < 0) out[kBuffersKept] -= bytes;
   }
   return out;
 }
@@ -203,7 +203,7 @@ class StageProfiles::BackwardReader {
   void apply(const GradientSteps::Changes& changes, const CategoryBytes* present, size_t at) {
     for (const GradientSteps::Change& change : changes) {
       (change.reduced ? gradients_.reduced : gradients_.whole) += change.bytes;
-      p_.change[kGradients] += change.bytes;
+      p_.change[kGradientsKept] += change.bytes;
       if (present) note(p_, Level{p_.change + *present, at, Part::Backward, gradients_, true});
     }
   }
@@ -229,7 +229,7 @@ class StageProfiles::BackwardReader {
                       : allocates_gradients_ ? Part::FirstBackward
                                              : Part::Backward;
     GradientBytes then = gradients_;
-    then.whole += peak[kGradients];
+    then.whole += peak[kGradientsKept];
     note(p_, Level{p_.change - s.saved + replayed_ - survivors + peak, i, part, then}, begins_);
     if (allocates_gradients_) apply({{i, false, of_.gradients_.whole(i)}}, nullptr, i);
     replayed_ = replayed_ - survivors;

@@ -45,10 +45,6 @@ constexpr bool well_formed(const MeshAxisRow& row) {
 static_assert(std::all_of(kMeshAxes.begin(), kMeshAxes.end(), well_formed),
               "well_formed says what holds for the row of each place");
 
-bool contains(const MeshAxes& axes, MeshAxis axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 MeshAxis parent_of(MeshAxis axis) { return mesh_axis(axis).parent; }
 
 // The other part of the only split that an outer part refines.
@@ -63,6 +59,10 @@ Expr degree_of(const MeshAxisRow& row) {
 }
 
 }  // namespace
+
+bool contains(const MeshAxes& axes, MeshAxis axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 bool is_part_of(MeshAxis axis, MeshAxis whole) {
   while (axis != whole && axis != parent_of(axis)) axis = parent_of(axis);

@@ -211,6 +211,7 @@ inline constexpr std::array kExpertAxes{MeshAxis::Etp, MeshAxis::Ep, MeshAxis::E
 
 constexpr const MeshAxisRow& mesh_axis(MeshAxis axis) { return kMeshAxes[static_cast<size_t>(axis)]; }
 constexpr std::string_view mesh_axis_name(MeshAxis axis) { return mesh_axis(axis).name; }  // "tp", "tp_kv"
+bool contains(const MeshAxes& axes, MeshAxis axis);
 constexpr bool is_expert_axis(MeshAxis axis) { return mesh_axis(axis).mesh == Mesh::Experts; }
 // Whether the gradient sync reduces gradients that are Partial on the axis.
 constexpr bool is_replica_axis(MeshAxis axis) { return mesh_axis(axis).use == AxisUse::Replicas; }

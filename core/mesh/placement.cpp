@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace shardscape {
-namespace {
-
-bool contains(const MeshAxes& axes, MeshAxis axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-}  // namespace
 
 bool Placement::uses(MeshAxis axis) const { return shard_dim(axis) >= 0 || contains(partial, axis); }
 

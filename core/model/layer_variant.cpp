@@ -10,7 +10,7 @@
 namespace shardscape {
 namespace {
 
-constexpr const char* kAccepted =
+constexpr const char* kVariantsAccepted =
     "variants separated by semicolons, each with a name, a kind of layer and sizes, such as full: global "
     "head_dim=512 kv_heads=2";
 
@@ -36,7 +36,7 @@ std::vector<Piece> pieces(const Piece& of, const char* separators) {
 
 Problem wrong(const Piece& at, const std::string& what) {
   return {ProblemCode::LayerVariantSyntax, "variants", "column " + std::to_string(at.column) + ": " + what,
-          kAccepted};
+          kVariantsAccepted};
 }
 
 std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }

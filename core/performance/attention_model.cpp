@@ -60,7 +60,7 @@ bool has_own_keys(const AttentionShape& s) { return s.picked > 0 || s.compressed
 
 bool is_decoding(const AttentionShape& s) { return attention_pass(s) == AttentionPass::Decode; }
 
-double element_bytes(DType type) {
+double attention_element_bytes(DType type) {
   if (type == DType::FP8Entry) return 584.0 / 512;
   return is_quantized(type) ? 1 : dtype_bytes(type);
 }
@@ -133,10 +133,10 @@ double attention_bytes(const AttentionShape& s) {
   // The backward reads the inputs, the output and its gradient, and writes three gradients. The gradient of
   // the queries accumulates in float32.
   if (!s.backward)
-    return as_double(s.batch) *
-           (rows * element_bytes(s.compute) + columns * element_bytes(s.cached.value_or(s.compute)));
+    return as_double(s.batch) * (rows * attention_element_bytes(s.compute) +
+                                 columns * attention_element_bytes(s.cached.value_or(s.compute)));
   return as_double(s.batch) * (2 * (rows + columns) + as_double(s.heads) * queries * (value + 4 * head)) *
-         element_bytes(s.compute);
+         attention_element_bytes(s.compute);
 }
 
 std::array<double, 3> attention_grid_position(const AttentionShape& s) {

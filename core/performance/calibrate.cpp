@@ -60,7 +60,7 @@ void choose_knots(ResidualGrid& grid, const std::vector<ResidualSample>& samples
 
 // One kind of op: its model, and the position of a row in the correction grid.
 template <typename Row, typename Constants>
-struct Kind {
+struct FittedKind {
   std::function<double(const Constants&, const Row&)> modelled, calibrated;
   std::function<std::array<double, 3>(const Row&)> place;
   std::array<double, 3> floors;  // no knots below these sizes
@@ -71,7 +71,7 @@ struct Kind {
 // Enforces that a larger problem takes no less time. Where noise contradicts this, adjacent knots move
 // towards each other; the knot with fewer samples moves further.
 template <typename Row, typename Constants>
-void make_monotonic(const Kind<Row, Constants>& kind, Constants& constants,
+void make_monotonic(const FittedKind<Row, Constants>& kind, Constants& constants,
                     const std::vector<double>& support) {
   ResidualGrid& grid = constants.residual;
   std::vector<double> model(grid.values.size());
@@ -99,7 +99,7 @@ void make_monotonic(const Kind<Row, Constants>& kind, Constants& constants,
 }
 
 template <typename Row, typename Constants>
-void fit(const Kind<Row, Constants>& kind, Constants& constants, const std::vector<const Row*>& rows) {
+void fit(const FittedKind<Row, Constants>& kind, Constants& constants, const std::vector<const Row*>& rows) {
   constants.residual = {};
   constants.scale = 1;
   std::vector<ResidualSample> samples;
@@ -110,7 +110,7 @@ void fit(const Kind<Row, Constants>& kind, Constants& constants, const std::vect
 }
 
 template <typename Row, typename Constants>
-std::vector<double> errors_of(const Kind<Row, Constants>& kind, const Constants& constants,
+std::vector<double> errors_of(const FittedKind<Row, Constants>& kind, const Constants& constants,
                               const std::vector<const Row*>& rows) {
   std::vector<double> out;
   for (const Row* row : rows) out.push_back(percent_off(kind.calibrated(constants, *row), row->us));
@@ -130,7 +130,7 @@ Halves<Row> halves_of(const std::vector<const Row*>& rows) {
 }
 
 template <typename Row, typename Constants>
-CalibrationError finish(const std::string& what, const Kind<Row, Constants>& kind, Constants& constants,
+CalibrationError finish(const std::string& what, const FittedKind<Row, Constants>& kind, Constants& constants,
                         const std::vector<const Row*>& rows) {
   CalibrationError out;
   out.what = what;
@@ -201,7 +201,7 @@ const std::vector<std::function<void(MatmulCalibration&)>>& trials() {
 }
 
 // Mean error on the held-out half. Large products count twice, because they take most of a step's time.
-double score(const Kind<MeasuredMatmul, MatmulCalibration>& kind, MatmulCalibration constants,
+double score(const FittedKind<MeasuredMatmul, MatmulCalibration>& kind, MatmulCalibration constants,
              const Halves<MeasuredMatmul>& halves) {
   fit(kind, constants, halves.fitted);
   std::vector<double> large;
@@ -212,7 +212,7 @@ double score(const Kind<MeasuredMatmul, MatmulCalibration>& kind, MatmulCalibrat
   return spread(errors_of(kind, constants, halves.held)).mean + spread(large).mean;
 }
 
-void search(const Kind<MeasuredMatmul, MatmulCalibration>& kind, MatmulCalibration& constants,
+void search(const FittedKind<MeasuredMatmul, MatmulCalibration>& kind, MatmulCalibration& constants,
             const std::vector<const MeasuredMatmul*>& rows) {
   const Halves<MeasuredMatmul> halves = halves_of(rows);
   double best = score(kind, constants, halves);
@@ -234,7 +234,7 @@ void calibrate_matmul(const Accelerator& accelerator, const MeasuredOps& ops, co
                       CalibrationResult& out) {
   std::map<DType, std::vector<const MeasuredMatmul*>> by_type;
   for (const MeasuredMatmul& row : ops.matmul) by_type[row.shape.compute].push_back(&row);
-  Kind<MeasuredMatmul, MatmulCalibration> kind;
+  FittedKind<MeasuredMatmul, MatmulCalibration> kind;
   kind.modelled = [&](const MatmulCalibration& c, const MeasuredMatmul& row) {
     return modelled_matmul_seconds(accelerator, c, row.shape);
   };
@@ -265,7 +265,7 @@ void calibrate_attention(const Accelerator& accelerator, const MeasuredOps& ops,
   std::map<std::tuple<DType, AttentionPass, bool>, std::vector<const MeasuredAttention*>> groups;
   for (const MeasuredAttention& row : ops.attention)
     groups[{row.shape.compute, attention_pass(row.shape), row.shape.causal}].push_back(&row);
-  Kind<MeasuredAttention, AttentionCalibration> kind;
+  FittedKind<MeasuredAttention, AttentionCalibration> kind;
   kind.modelled = [&](const AttentionCalibration& c, const MeasuredAttention& row) {
     return modelled_attention_seconds(accelerator, c, row.shape);
   };

@@ -14,7 +14,7 @@ constexpr int kMostSplits = 16;
 constexpr double kProcessorsUnknown = 128;
 
 // Bytes of an element with its part of the scale.
-double element_bytes(DType type) {
+double matmul_element_bytes(DType type) {
   switch (type) {
     case DType::FP8: return 1;
     case DType::FP8Block: return 33.0 / 32;
@@ -43,9 +43,9 @@ double element_bytes(DType type) {
 
 double bytes_of(const MatmulShape& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double weights = element_bytes(s.stored.value_or(s.compute));
-  return static_cast<double>(s.batch) * (element_bytes(s.compute) * m * k + weights * k * n +
-                                         element_bytes(s.output) * (s.accumulates ? 2 : 1) * m * n);
+  const double weights = matmul_element_bytes(s.stored.value_or(s.compute));
+  return static_cast<double>(s.batch) * (matmul_element_bytes(s.compute) * m * k + weights * k * n +
+                                         matmul_element_bytes(s.output) * (s.accumulates ? 2 : 1) * m * n);
 }
 
 double flops_of(const MatmulShape& s) {

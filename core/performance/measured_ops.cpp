@@ -43,9 +43,9 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   }
 }
 
-class Reader {
+class OpsReader {
  public:
-  Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  OpsReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   MeasuredOps read() {
     while (next_line()) {
@@ -221,7 +221,7 @@ class Reader {
 
 Result<MeasuredOps> read_measured_ops(const std::string& text, const std::string& name) {
   try {
-    return Reader(text, name).read();
+    return OpsReader(text, name).read();
   } catch (const Problem& problem) {
     return problem;
   }

@@ -17,27 +17,28 @@ static_assert(kSplitterPadding >= simdjson::SIMDJSON_PADDING);
 constexpr double kLatest = 4e15;  // microseconds: 126 years, so that nanoseconds fit into 63 bits
 constexpr std::string_view kModule = "nn.Module: ";
 
-enum class Category : uint8_t { None, Kernel, Copy, Fill, Op, Launch, Annotation, Python };
+enum class EventCategory : uint8_t { None, Kernel, Copy, Fill, Op, Launch, Annotation, Python };
 
 // Names of categories. Before 2022, the profiler wrote the capitalized ones.
-Category category_of(std::string_view text) {
-  static const std::unordered_map<std::string_view, Category> table{{"kernel", Category::Kernel},
-                                                                    {"Kernel", Category::Kernel},
-                                                                    {"gpu_memcpy", Category::Copy},
-                                                                    {"Memcpy", Category::Copy},
-                                                                    {"gpu_memset", Category::Fill},
-                                                                    {"Memset", Category::Fill},
-                                                                    {"cpu_op", Category::Op},
-                                                                    {"Operator", Category::Op},
-                                                                    {"cuda_runtime", Category::Launch},
-                                                                    {"Runtime", Category::Launch},
-                                                                    {"cuda_driver", Category::Launch},
-                                                                    {"hip_runtime", Category::Launch},
-                                                                    {"hip_driver", Category::Launch},
-                                                                    {"user_annotation", Category::Annotation},
-                                                                    {"python_function", Category::Python}};
+EventCategory category_of(std::string_view text) {
+  static const std::unordered_map<std::string_view, EventCategory> table{
+      {"kernel", EventCategory::Kernel},
+      {"Kernel", EventCategory::Kernel},
+      {"gpu_memcpy", EventCategory::Copy},
+      {"Memcpy", EventCategory::Copy},
+      {"gpu_memset", EventCategory::Fill},
+      {"Memset", EventCategory::Fill},
+      {"cpu_op", EventCategory::Op},
+      {"Operator", EventCategory::Op},
+      {"cuda_runtime", EventCategory::Launch},
+      {"Runtime", EventCategory::Launch},
+      {"cuda_driver", EventCategory::Launch},
+      {"hip_runtime", EventCategory::Launch},
+      {"hip_driver", EventCategory::Launch},
+      {"user_annotation", EventCategory::Annotation},
+      {"python_function", EventCategory::Python}};
   const auto at = table.find(text);
-  return at == table.end() ? Category::None : at->second;
+  return at == table.end() ? EventCategory::None : at->second;
 }
 
 std::string_view text_of(Value value) {
@@ -228,27 +229,27 @@ std::string EventReader::event(std::string_view text) {
   if (const auto error = s.parser.parse(text.data(), text.size(), false).get(object))
     return std::string("the event is no valid JSON: ") + simdjson::error_message(error);
   const Fields fields = fields_of(object);
-  const Category category = category_of(fields.category);
-  if (category == Category::None || (fields.phase != "X" && !fields.phase.empty())) return {};
-  if (category == Category::Python && !fields.name.starts_with(kModule)) return {};
+  const EventCategory category = category_of(fields.category);
+  if (category == EventCategory::None || (fields.phase != "X" && !fields.phase.empty())) return {};
+  if (category == EventCategory::Python && !fields.name.starts_with(kModule)) return {};
   if (!usable(fields)) {
     ++s.profile.skipped;
     return {};
   }
   switch (category) {
-    case Category::Kernel: s.add_device(fields, DeviceWork::Kernel); break;
-    case Category::Copy: s.add_device(fields, DeviceWork::Copy); break;
-    case Category::Fill: s.add_device(fields, DeviceWork::Fill); break;
-    case Category::Op: {
+    case EventCategory::Kernel: s.add_device(fields, DeviceWork::Kernel); break;
+    case EventCategory::Copy: s.add_device(fields, DeviceWork::Copy); break;
+    case EventCategory::Fill: s.add_device(fields, DeviceWork::Fill); break;
+    case EventCategory::Op: {
       // Before 2022, annotations were ops with names of their own.
       const bool step = fields.name.starts_with("ProfilerStep#");
       s.add_host(fields, step ? HostWork::Annotation : HostWork::Op);
       break;
     }
-    case Category::Launch: s.add_host(fields, HostWork::Launch); break;
-    case Category::Annotation: s.add_host(fields, HostWork::Annotation); break;
-    case Category::Python: s.add_host(fields, HostWork::Module); break;
-    case Category::None: break;
+    case EventCategory::Launch: s.add_host(fields, HostWork::Launch); break;
+    case EventCategory::Annotation: s.add_host(fields, HostWork::Annotation); break;
+    case EventCategory::Python: s.add_host(fields, HostWork::Module); break;
+    case EventCategory::None: break;
   }
   return {};
 }

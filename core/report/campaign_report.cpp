@@ -23,8 +23,6 @@ std::string number_text(double value) {
   return std::abs(value) < kShortest && !whole ? significant(value) : grouped(nearest_whole(value));
 }
 
-std::string percent(double share) { return significant(100 * share) + " %"; }
-
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json band_json(const Band& b) {
   return {{"low", number(b.low)}, {"mean", number(b.mean)}, {"high", number(b.high)}};
@@ -192,9 +190,10 @@ std::string campaign_text(const Report& report, const Campaign& c) {
                                   : ""));
   if (c.hopeless)
     return out + "the run makes no progress: interruptions come faster than restarts and saves\n";
-  out += line("goodput", percent(c.shares.steps) + " of the time; saves " + percent(c.shares.saves) +
-                             ", repeated steps " + percent(c.shares.repeated) + ", restarts " +
-                             percent(c.shares.restarts));
+  out += line("goodput", format_percent(c.shares.steps) + " of the time; saves " +
+                             format_percent(c.shares.saves) + ", repeated steps " +
+                             format_percent(c.shares.repeated) + ", restarts " +
+                             format_percent(c.shares.restarts));
   out += line("time", band_text(c.days, "days"));
   if (const auto band = design_bands(report.design).time)
     out += line("80 % band of steps",

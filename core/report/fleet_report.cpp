@@ -21,7 +21,7 @@ constexpr std::pair<const char*, Latency> kLatencies[] = {{"ttft", Latency::Ttft
                                                           {"queueing", Latency::Queueing}};
 constexpr size_t kReasonsShown = 8;
 
-Json known(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json value_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 std::string amount(const std::optional<double>& value) { return value ? significant(*value) : "-"; }
 
 std::string name_of(const FleetCandidate& candidate) {
@@ -102,9 +102,9 @@ Json entry_json(const FleetEntry& entry) {
                      {"seconds", figure_of(distribution_of(entry.results, target.latency), target.figure)}});
   out.update({{"replicas", entry.replicas},
               {"accelerators", entry.accelerators},
-              {"dollars_per_hour", known(entry.dollars_per_hour)},
-              {"dollars_per_million_output_tokens", known(entry.cost.dollars)},
-              {"kwh_per_million_output_tokens", known(entry.cost.kwh)},
+              {"dollars_per_hour", value_or_null(entry.dollars_per_hour)},
+              {"dollars_per_million_output_tokens", value_or_null(entry.cost.dollars)},
+              {"kwh_per_million_output_tokens", value_or_null(entry.cost.kwh)},
               {"requests_per_second", entry.results.requests_per_second},
               {"goodput_requests_per_second", entry.results.goodput},
               {"p99", p99},
@@ -120,8 +120,8 @@ Json effect_json(const EffectFigures& of) {
   return {{"p99", p99},
           {"requests_per_second", of.results.requests_per_second},
           {"goodput_requests_per_second", of.results.goodput},
-          {"dollars_per_million_output_tokens", known(of.cost.dollars)},
-          {"kwh_per_million_output_tokens", known(of.cost.kwh)},
+          {"dollars_per_million_output_tokens", value_or_null(of.cost.dollars)},
+          {"kwh_per_million_output_tokens", value_or_null(of.cost.kwh)},
           {"preemptions", of.results.preemptions},
           {"refused", of.results.refused},
           {"keeps_level", of.keeps_level}};

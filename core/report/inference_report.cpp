@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "report/band_report.h"
 #include "report/inference_report.h"
+#include "report/text_columns.h"
 #include "serving/within_limits.h"
 
 namespace shardscape {
@@ -37,9 +38,6 @@ const ServedPoint* find_point(const ServingSweep& sweep, int64_t context, int64_
   return nullptr;
 }
 
-std::string pad(std::string text, size_t width) {
-  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
-}
 // Prompts in the first microbatch of all replicas.
 int64_t first_prompts(const Design& design) { return design.workload.microbatch * design.parallel.dp; }
 std::string whole(double value) { return grouped(nearest_whole(value)); }

@@ -24,8 +24,6 @@
 namespace shardscape {
 namespace {
 
-std::string percent(double share) { return significant(100 * share) + " %"; }
-
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   return text;
@@ -132,11 +130,11 @@ std::vector<std::string> band_sentences(const Report& report, const Simulation& 
 PageSection step_section(const Report& report, const Simulation& s, const DesignBands& bands) {
   constexpr double kShown = 0.0005;  // share of the step
   PageSection out{"Step", {}, {}, step_picture(s)};
-  out.paragraphs.push_back(format_seconds(s.step_seconds) + " per step of " +
-                           grouped(report.tokens_per_step) + " tokens, " +
-                           grouped(whole_part(s.tokens_per_second)) + " tokens/s. MFU " + percent(s.mfu) +
-                           ", HFU " + percent(s.hfu) + " of " + peak_text(s) + ". Bubble " +
-                           percent(s.bubble) + ", exposed communication " + percent(s.exposed) + ".");
+  out.paragraphs.push_back(
+      format_seconds(s.step_seconds) + " per step of " + grouped(report.tokens_per_step) + " tokens, " +
+      grouped(whole_part(s.tokens_per_second)) + " tokens/s. MFU " + format_percent(s.mfu) + ", HFU " +
+      format_percent(s.hfu) + " of " + peak_text(s) + ". Bubble " + format_percent(s.bubble) +
+      ", exposed communication " + format_percent(s.exposed) + ".");
   for (std::string& line : band_sentences(report, s, bands)) out.paragraphs.push_back(std::move(line));
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, s.tokens_per_second);
   for (const std::string& line :
@@ -156,7 +154,7 @@ PageSection step_section(const Report& report, const Simulation& s, const Design
   for (size_t i = 0; i < s.stages.size(); ++i) {
     PageRow row{std::to_string(i)};
     for (const size_t c : used)
-      row.push_back(percent(s.step_seconds > 0 ? s.stages[i].seconds[c] / s.step_seconds : 0));
+      row.push_back(format_percent(s.step_seconds > 0 ? s.stages[i].seconds[c] / s.step_seconds : 0));
     out.rows.push_back(std::move(row));
   }
   return out;
@@ -177,7 +175,7 @@ PageSection collectives_section(const Report& report, const Simulation& s) {
                         grouped(c.group_size),
                         std::string(network_level_label(time.level, s.machine.network)),
                         grouped(c.count.value), format_bytes(c.bytes.value), format_seconds(time.seconds),
-                        percent(time.seconds > 0 ? time.exposed / time.seconds : 0)});
+                        format_percent(time.seconds > 0 ? time.exposed / time.seconds : 0)});
   }
   return out;
 }

@@ -91,8 +91,6 @@ Json running_cost_json(const RunningCost& cost) {
 
 std::string exact(double value) { return Json(value).dump(); }  // without separators of thousands
 
-std::string percent(double share) { return significant(100 * share) + " %"; }
-
 // How many requests were refused, by reason.
 std::vector<std::pair<RequestEnd, int64_t>> refusals(const ServiceRun& run) {
   std::vector<std::pair<RequestEnd, int64_t>> out;
@@ -130,7 +128,7 @@ std::string pools_text(const ServiceRun& run) {
     out += grouped(least->replicas) + (varies(use) ? " to " + grouped(most->replicas) : "") + " " +
            role(run.pools[i].engine) + (most->replicas == 1 ? "replica: " : "replicas: ") +
            significant(run.pools[i].gpu_seconds) + " GPU-seconds, " +
-           percent(use.busy_seconds / std::max(use.replica_seconds, 1e-9)) + " busy\n";
+           format_percent(use.busy_seconds / std::max(use.replica_seconds, 1e-9)) + " busy\n";
   }
   if (r.transfer.count > 0)
     out += "KV transfer " + format_seconds(r.transfer.mean) + " on average, p99 " +
@@ -219,20 +217,20 @@ std::string service_text(const ServiceRun& run) {
          " output tokens/s";
   if (request_limits(run.spec).any())
     out += ", goodput " + significant(r.goodput) + " requests/s within the limits";
-  out += "\ncache " + percent(r.mean_cache) + " in use on average, " + percent(r.peak_cache) + " at most; " +
-         percent(r.prefix_hits) + " of the prompt tokens found in it; " + grouped(r.preemptions) +
-         " preemptions\n";
+  out += "\ncache " + format_percent(r.mean_cache) + " in use on average, " + format_percent(r.peak_cache) +
+         " at most; " + format_percent(r.prefix_hits) + " of the prompt tokens found in it; " +
+         grouped(r.preemptions) + " preemptions\n";
   out += pools_text(run);
   if (r.acceptance_length > 0) {
     out += significant(r.acceptance_length) + " tokens per step and sequence; accepted per position:";
-    for (const double share : r.acceptance_per_position) out += " " + percent(share);
+    for (const double share : r.acceptance_per_position) out += " " + format_percent(share);
     out += "\n";
   }
   out += level_lines(r, promised_level(run.spec));
   if (r.loaded_tokens > 0)
-    out += percent(r.host_hits) + " of the prompt tokens from host memory, " + percent(r.disk_hits) +
-           " from disk: " + format_bytes(loaded_bytes(run)) + " loaded, " + format_seconds(r.load_seconds) +
-           " per request on average\n";
+    out += format_percent(r.host_hits) + " of the prompt tokens from host memory, " +
+           format_percent(r.disk_hits) + " from disk: " + format_bytes(loaded_bytes(run)) + " loaded, " +
+           format_seconds(r.load_seconds) + " per request on average\n";
   if (run.cost.dollars) out += "$" + significant(*run.cost.dollars) + " per million output tokens\n";
   if (run.cost.kwh) out += significant(*run.cost.kwh) + " kWh per million output tokens\n";
   return out;

@@ -94,8 +94,6 @@ void add_collectives(Json& rows, const StageTimes& times) {
   }
 }
 
-std::string percent(double share) { return significant(100 * share) + " %"; }
-
 }  // namespace
 
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
@@ -145,7 +143,7 @@ std::string step_distribution_text(const Simulation& s) {
   const std::optional<StepDistribution> spread = step_distribution(s);
   if (!spread) return "";
   return "the slowest of " + grouped(s.machine.spread.ranks) + " ranks computes " +
-         percent(s.machine.slowest_rank - 1) + " longer than the mean rank; steps take " +
+         format_percent(s.machine.slowest_rank - 1) + " longer than the mean rank; steps take " +
          format_seconds(spread->median) + " in the median, " + format_seconds(spread->percentile_5) +
          " at the 5th and " + format_seconds(spread->percentile_95) + " at the 95th percentile";
 }
@@ -154,9 +152,9 @@ std::string time_text(const Simulation& s) {
   constexpr double kShown = 0.0005;  // share of the step
   std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
                     grouped(nearest_whole(s.tokens_per_second)) + " tokens/s, " +
-                    significant(s.model_tflops) + " TFLOP/s per GPU (model), MFU " + percent(s.mfu) +
-                    ", HFU " + percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " + percent(s.bubble) +
-                    ", exposed communication " + percent(s.exposed) + "\n";
+                    significant(s.model_tflops) + " TFLOP/s per GPU (model), MFU " + format_percent(s.mfu) +
+                    ", HFU " + format_percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " +
+                    format_percent(s.bubble) + ", exposed communication " + format_percent(s.exposed) + "\n";
   if (const std::string why = above_peak_text(s); !why.empty()) out += why + "\n";
   if (const std::string spread = step_distribution_text(s); !spread.empty()) out += spread + "\n";
   for (size_t i = 0; i < s.stages.size(); ++i) {
@@ -167,7 +165,7 @@ std::string time_text(const Simulation& s) {
                                               : 0;
       if (share < kShown) continue;
       parts += (parts.empty() ? " " : ", ") + std::string(time_category_label(static_cast<TimeCategory>(c))) +
-               " " + percent(share);
+               " " + format_percent(share);
     }
     out += parts + "\n";
   }
@@ -203,7 +201,7 @@ std::string row_times_text(const Report& report, const Simulation& simulation) {
              pad(std::string(network_level_label(time.level, simulation.machine.network)), kLevel, false) +
              pad(format_seconds(time.per_call), kSeconds, false) + "x " + grouped(row.count.value) +
              ", bus " + significant(time.bus_rate * 1e-9) + " GB/s" +
-             (has_waits(row) ? ", exposed " + percent(exposed) : "") + "\n";
+             (has_waits(row) ? ", exposed " + format_percent(exposed) : "") + "\n";
     }
   }
   return out;

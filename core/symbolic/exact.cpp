@@ -4,23 +4,10 @@
 #include <numeric>
 #include <vector>
 
+#include "symbolic/magnitude.h"
+
 namespace shardscape {
 namespace {
-
-using Magnitude = unsigned __int128;
-
-Magnitude gcd(Magnitude a, Magnitude b) {
-  while (b != 0) {
-    if ((a >> 64) == 0 && (b >> 64) == 0) return std::gcd(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
-    a %= b;
-    std::swap(a, b);
-  }
-  return a;
-}
-
-Magnitude magnitude(Wide value) {
-  return value < 0 ? Magnitude{0} - static_cast<Magnitude>(value) : static_cast<Magnitude>(value);
-}
 
 constexpr Magnitude kLimit = Magnitude{1} << 127;
 

@@ -24,8 +24,8 @@ class Parser {
 
  private:
   static constexpr int kDepth = 200;
-  // Terms that the products and powers of one formula may make: it takes a few milliseconds, and a file
-  // may hold thousands of formulas. Formulas of models make dozens.
+  // Terms that the products and powers of one formula may make in a few milliseconds. Formulas of models make
+  // dozens.
   static constexpr size_t kTerms = 2000;
 
   std::nullopt_t fail(std::string message) { return fail(at_, std::move(message)); }

@@ -5,11 +5,11 @@ namespace {
 
 std::string digits_of(uint64_t value) { return std::to_string(value); }
 
-uint64_t magnitude(int64_t value) {
+uint64_t absolute(int64_t value) {
   return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-uint64_t magnitude(int exponent) { return magnitude(static_cast<int64_t>(exponent)); }
+uint64_t absolute(int exponent) { return absolute(static_cast<int64_t>(exponent)); }
 
 std::string superscript(uint64_t exponent) {
   static constexpr const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -41,7 +41,7 @@ Side text_side(uint64_t coefficient, const Term& term, int sign) {
   if (coefficient != 1) add(digits_of(coefficient));
   for (const Power& power : term.powers) {
     if ((power.exponent > 0) != (sign > 0)) continue;
-    const uint64_t exponent = magnitude(power.exponent);
+    const uint64_t exponent = absolute(power.exponent);
     add(power.symbol.name() + (exponent == 1 ? "" : superscript(exponent)));
   }
   return side;
@@ -59,7 +59,7 @@ Side latex_side(uint64_t coefficient, const Term& term, int sign) {
   if (coefficient != 1) add(digits_of(coefficient), false);
   for (const Power& power : term.powers) {
     if ((power.exponent > 0) != (sign > 0)) continue;
-    const uint64_t exponent = magnitude(power.exponent);
+    const uint64_t exponent = absolute(power.exponent);
     add(latex_name(power.symbol.name()) + (exponent == 1 ? "" : "^{" + digits_of(exponent) + "}"),
         power.symbol.name().size() > 1);
   }
@@ -67,16 +67,16 @@ Side latex_side(uint64_t coefficient, const Term& term, int sign) {
 }
 
 std::string text_of(const Term& term) {
-  const Side top = text_side(magnitude(term.coefficient.num()), term, +1);
-  const Side bottom = text_side(magnitude(term.coefficient.den()), term, -1);
+  const Side top = text_side(absolute(term.coefficient.num()), term, +1);
+  const Side bottom = text_side(absolute(term.coefficient.den()), term, -1);
   const std::string text = top.factors == 0 ? "1" : top.text;
   if (bottom.factors == 0) return text;
   return text + "/" + (bottom.factors == 1 ? bottom.text : "(" + bottom.text + ")");
 }
 
 std::string latex_of(const Term& term) {
-  const Side top = latex_side(magnitude(term.coefficient.num()), term, +1);
-  const Side bottom = latex_side(magnitude(term.coefficient.den()), term, -1);
+  const Side top = latex_side(absolute(term.coefficient.num()), term, +1);
+  const Side bottom = latex_side(absolute(term.coefficient.den()), term, -1);
   const std::string text = top.factors == 0 ? "1" : top.text;
   return bottom.factors == 0 ? text : "\\frac{" + text + "}{" + bottom.text + "}";
 }

@@ -1,27 +1,12 @@
 #include "symbolic/rational.h"
 
 #include <limits>
-#include <numeric>
 
 #include "base/wide.h"
+#include "symbolic/magnitude.h"
 
 namespace shardscape {
 namespace {
-
-using Magnitude = unsigned __int128;
-
-Magnitude magnitude(Wide value) {
-  return value < 0 ? Magnitude{0} - static_cast<Magnitude>(value) : static_cast<Magnitude>(value);
-}
-
-Magnitude gcd(Magnitude a, Magnitude b) {
-  while (b != 0) {
-    if ((a >> 64) == 0 && (b >> 64) == 0) return std::gcd(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
-    a %= b;
-    std::swap(a, b);
-  }
-  return a;
-}
 
 int64_t narrow(Wide value) {
   if (value < std::numeric_limits<int64_t>::min() || value > std::numeric_limits<int64_t>::max()) {

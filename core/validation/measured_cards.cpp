@@ -9,7 +9,6 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr const char* kRelease = "26.08";  // of the recipes that the cards and sweeps are closest to
 
 // The last match of the pattern's first group as a number; empty if there is none.

@@ -4,7 +4,7 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0, kGB = 1e9;
+constexpr double kGB = 1e9;
 
 // litgpt @26857050, finetune/lora.py: rank 8 on queries and values, dropout 0.05. LoRAQKVLinear drops its
 // input once for all of its adapters. The lines of A for queries and for values are stacked; they count once

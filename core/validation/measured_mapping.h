@@ -14,6 +14,9 @@ namespace shardscape {
 
 using MeasuredJson = nlohmann::json;
 
+inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+inline constexpr int64_t kNodeGpus = 8;  // GPUs of a node with one baseboard
+
 // Sets knobs one by one. The row is refused at the first value that the design does not accept, or at the
 // first field of a wrong type. A null field counts as missing.
 class RowMapper {

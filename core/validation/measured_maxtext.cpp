@@ -58,7 +58,7 @@ bool model(RowMapper& m) {
 }
 
 // "tpu_v6e_trillium" -> "tpu-v6e"
-std::string accelerator_of_row(RowMapper& m) {
+std::string tpu_accelerator(RowMapper& m) {
   const std::string gpu = m.text("gpu");
   for (const char* generation : {"v4", "v5e", "v5p", "v6e", "v7"})
     if (gpu.starts_with(std::string("tpu_") + generation)) return std::string("tpu-") + generation;
@@ -195,7 +195,7 @@ void map_row(RowMapper& m) {
                   m.text("gpu") + ", slices " + std::to_string(m.integer("slices", 1));
   m.out().design.name = m.out().name;
   const std::string quantization = arguments.text("quantization") + m.text("precision");
-  const std::string accelerator = accelerator_of_row(m);
+  const std::string accelerator = tpu_accelerator(m);
   for (const char* field : {"seq", "gbs", "tp"})
     if (!m.has(field)) m.refuse(std::string("the row has no ") + field);
   if (m.refused() || !model(m)) return;

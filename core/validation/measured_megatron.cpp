@@ -9,9 +9,6 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-constexpr int64_t kNodeGpus = 8;  // GPUs of a node with one baseboard
-
 // The first integer after a word: "KV heads 16 (not the published 8)".
 std::optional<int64_t> number_after(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {

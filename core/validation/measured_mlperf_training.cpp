@@ -8,11 +8,10 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr const char* kLora = "llama2_70b_lora";
 
 // "h100_sxm" -> "h100", "gb200" -> "gb200"
-std::string accelerator_of_row(RowMapper& m) {
+std::string mlperf_accelerator(RowMapper& m) {
   std::string gpu = m.text("gpu");
   if (const size_t form = gpu.find("_sxm"); form != std::string::npos) gpu.erase(form);
   std::replace(gpu.begin(), gpu.end(), '_', '-');
@@ -42,7 +41,7 @@ void megatron_llama(RowMapper& m) {
 }
 
 // The model of a benchmark, with the vocabulary of the benchmark.
-void model(RowMapper& m) {
+void mlperf_model(RowMapper& m) {
   const std::string benchmark = m.text("benchmark");
   if (benchmark == "gpt3") {
     m.preset("gpt3-175b-megatron");
@@ -160,13 +159,13 @@ void map_mlperf_training(const MeasuredJson& set, MeasuredSet& out) {
     m.seconds_from("step_seconds");
     m.bytes_from("memory_gib", kGiB);
     m.out().stage = 0;  // logged by rank 0
-    const std::string accelerator = accelerator_of_row(m);
+    const std::string accelerator = mlperf_accelerator(m);
     if (accelerator.find("gaudi") != std::string::npos || accelerator.find("tpu") != std::string::npos)
       m.refuse("runs of Gaudi and TPU use other code bases than Megatron-core: " +
                m.text("framework", "not named"));
     else if (m.has("same_logs_as"))
       m.refuse("the row repeats the logs of " + m.text("same_logs_as"));
-    model(m);
+    mlperf_model(m);
     layout(m);
     overlaps(m);
     precision(m, accelerator);

@@ -9,9 +9,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kNodeGpus = 8;
-constexpr int64_t kSequence = 4096;                // scripts/scaling_benchmarks.py
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;  // src/nanotron/helpers.py, "Mem Res (GB)"
+constexpr int64_t kSequence = 4096;      // scripts/scaling_benchmarks.py
 constexpr double kNicEfficiency = 0.94;  // of the network dgx-h100, which the bandwidths below replace
 
 // Why nanotron refuses a layout; empty: it runs. stages: of nanotron_stages.

@@ -8,8 +8,6 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kNodeGpus = 8;  // GPUs of a node with one baseboard
-
 std::string preset_of(const std::string& model) {
   const std::string known = plain_name(model);
   // NeMo's GPT-3 175B has the vocabulary of Megatron-LM. "Nemotron-340B" is Nemotron-4.
@@ -42,7 +40,7 @@ std::string why_not(RowMapper& m) {
   return "";
 }
 
-void layout(RowMapper& m) {
+void published_layout(RowMapper& m) {
   m.set_from("layers", "layers");
   for (const char* axis : {"tp", "pp", "cp", "ep"}) m.set_from(axis, axis);
   if (m.integer("pp", 1) > 1) m.set_from("virtual_stages", "vp");
@@ -104,7 +102,7 @@ MeasuredRow nemo_row(const MeasuredJson& row, const std::string& name, const cha
   if (const std::string why = why_not(m); !why.empty())
     m.refuse(why);
   else if (m.preset(preset_of(m.text("model")))) {
-    layout(m);
+    published_layout(m);
     communication(m);
     machine(m);
     precision(m);

@@ -8,8 +8,6 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-
 std::string joined(const std::vector<std::string>& parts, const char* between = " ") {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;

@@ -8,7 +8,6 @@
 namespace shardscape {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 // Both clusters have four NICs of 100 Gb/s for 8 GPUs: Omni-Path on Jean Zay, RoCE in InternEvo's tests.
 constexpr int64_t kNicGigabits = 50;
 

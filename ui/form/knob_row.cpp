@@ -18,6 +18,7 @@
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -25,22 +26,20 @@ namespace {
 constexpr int kNextTo = 8, kBelow = 3;  // pixels between a label and its field, next to or below it
 constexpr int kChoiceWidth = 160;       // pixels next to a label; a wider choice gets its own line
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 // The name or the symbol of the knob, as the glossary has it; the name without an entry.
 QString termOf(const Knob& knob) {
   const Glossary& glossary = Glossary::instance();
-  return glossary.sentence(text(knob.label)).isEmpty() ? text(knob.symbol) : text(knob.label);
+  return glossary.sentence(text_of(knob.label)).isEmpty() ? text_of(knob.symbol) : text_of(knob.label);
 }
 
 QString tool_tip(const Knob& knob) {
-  QString tip = "<p><b>" + text(knob.label).toHtmlEscaped() + "</b>";
-  if (!knob.symbol.empty()) tip += " (" + text(knob.symbol).toHtmlEscaped() + ")";
-  if (!knob.unit.empty()) tip += ", " + text(knob.unit).toHtmlEscaped();
-  tip += "</p><p>" + text(knob.help).toHtmlEscaped() + "</p>";
+  QString tip = "<p><b>" + text_of(knob.label).toHtmlEscaped() + "</b>";
+  if (!knob.symbol.empty()) tip += " (" + text_of(knob.symbol).toHtmlEscaped() + ")";
+  if (!knob.unit.empty()) tip += ", " + text_of(knob.unit).toHtmlEscaped();
+  tip += "</p><p>" + text_of(knob.help).toHtmlEscaped() + "</p>";
   if (const QString term = Glossary::instance().sentence(termOf(knob)); !term.isEmpty())
     tip += "<p>" + KnobRow::tr("In short: %1").arg(term).toHtmlEscaped() + "</p>";
-  tip += "<p>" + KnobRow::tr("Accepts %1.").arg(text(accepted_values(knob))).toHtmlEscaped();
+  tip += "<p>" + KnobRow::tr("Accepts %1.").arg(text_of(accepted_values(knob))).toHtmlEscaped();
   if (knob.type == KnobType::Integer)
     tip += " " + KnobRow::tr("Up and Down step, Ctrl+Up and Ctrl+Down double and halve.");
   return tip + "</p>";
@@ -76,11 +75,11 @@ void KnobRow::build() {
   if (field_) return;
   field_ = makeKnobField(knob_, this);
   QWidget* field = field_->widget();
-  field->setObjectName("knob_" + text(knob_.id));
+  field->setObjectName("knob_" + text_of(knob_.id));
   field->setFixedWidth(field_width(knob_.type));
   field->setAccessibleName(knob_.symbol.empty()
-                               ? text(knob_.label)
-                               : QString("%1 (%2)").arg(text(knob_.label), text(knob_.symbol)));
+                               ? text_of(knob_.label)
+                               : QString("%1 (%2)").arg(text_of(knob_.label), text_of(knob_.symbol)));
   field->installEventFilter(this);
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
   line_->setSpacing(kNextTo);
@@ -96,7 +95,7 @@ void KnobRow::build() {
   connectField();
   showDetail();
 
-  field_->setZero(text(zero_.text()), text(zero_.unit));
+  field_->setZero(text_of(zero_.text()), text_of(zero_.unit));
   showIdle();
   showOthers();
   refresh(baseline_);
@@ -106,7 +105,7 @@ void KnobRow::build() {
 // Label, symbol and marks before the field.
 void KnobRow::addNames() {
   label_ = new ElidedLabel(this, Theme::instance().uiFont());
-  label_->setText(text(knob_.label));
+  label_->setText(text_of(knob_.label));
   label_->setTerm(termOf(knob_), false);
   label_->installEventFilter(this);  // a click on the name goes to the field
   names_ = new QHBoxLayout;
@@ -118,16 +117,16 @@ void KnobRow::addNames() {
   others_mark_->setVisible(false);
   names_->addWidget(others_mark_);
   if (!knob_.symbol.empty()) {
-    auto* symbol = new QLabel(text(knob_.symbol), this);
+    auto* symbol = new QLabel(text_of(knob_.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
     symbol->setProperty("role", "secondary");
     names_->addWidget(symbol);
   }
   reset_ = new QToolButton(this);
-  reset_->setObjectName("reset_" + text(knob_.id));
+  reset_->setObjectName("reset_" + text_of(knob_.id));
   reset_->setProperty("reset", true);
   reset_->setFocusPolicy(Qt::NoFocus);  // Ctrl+Delete in the field does the same
-  reset_->setAccessibleName(tr("Reset %1").arg(text(knob_.label)));
+  reset_->setAccessibleName(tr("Reset %1").arg(text_of(knob_.label)));
   reset_->setVisible(false);
   setThemedIcon(reset_, QStringLiteral("close"));
   reset_->setIconSize({10, 10});
@@ -139,16 +138,16 @@ void KnobRow::addNames() {
 void KnobRow::connectField() {
   field_->setInvalidReason([this](const QString& value) {
     const std::optional<std::string> why = impossible_choice(session_->design(), knob_, value.toStdString());
-    return why ? text(*why) : QString();
+    return why ? text_of(*why) : QString();
   });
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
   connect(field_, &KnobField::reverted, this, [this] {
-    session_->revertTyping(text(knob_.id));
+    session_->revertTyping(text_of(knob_.id));
     takeDesign();
     showIssue();
   });
   connect(field_, &KnobField::finished, this, [this] {
-    session_->endTyping(text(knob_.id));
+    session_->endTyping(text_of(knob_.id));
     if (!rejected_) refresh(baseline_);
   });
 }
@@ -181,28 +180,28 @@ IssueLine* KnobRow::issueLine() {
 
 void KnobRow::edit(const QString& typed) {
   own_edit_ = true;
-  session_->typeKnob(text(knob_.id), typed);
+  session_->typeKnob(text_of(knob_.id), typed);
   own_edit_ = false;
-  rejected_ = session_->rejected(text(knob_.id));
+  rejected_ = session_->rejected(text_of(knob_.id));
   note_ = rejected_ ? std::nullopt : rounding_note(session_->design(), knob_, typed.toStdString());
   showIssue();
 }
 
 // The text was reverted outside the field: by the row's button or in the list of problems.
 void KnobRow::followRejected() {
-  if (own_edit_ || !rejected_ || session_->rejected(text(knob_.id))) return;
+  if (own_edit_ || !rejected_ || session_->rejected(text_of(knob_.id))) return;
   rejected_ = false;
-  field_->show(text(knob_text(session_->design(), knob_)));
+  field_->show(text_of(knob_text(session_->design(), knob_)));
   showIssue();
 }
 
 void KnobRow::refresh(const QString& baseline) {
   baseline_ = baseline;
   const std::optional<std::string> idle = without_effect(session_->design(), knob_);
-  const QString before = std::exchange(idle_, idle ? text(*idle) : QString());
+  const QString before = std::exchange(idle_, idle ? text_of(*idle) : QString());
   if (!field_) return;
-  const QString value = text(knob_text(session_->design(), knob_));
-  field_->setAuto(text(auto_value(knob_.id, session_->design())));
+  const QString value = text_of(knob_text(session_->design(), knob_));
+  field_->setAuto(text_of(auto_value(knob_.id, session_->design())));
   // An arriving report must not replace the text that is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   fitField();
@@ -212,10 +211,10 @@ void KnobRow::refresh(const QString& baseline) {
 }
 
 void KnobRow::setZero(const ZeroValue& zero) {
-  const QString before = text(zero_.text());
+  const QString before = text_of(zero_.text());
   zero_ = zero;
-  if (!field_ || text(zero_.text()) == before) return;
-  field_->setZero(text(zero_.text()), text(zero_.unit));
+  if (!field_ || text_of(zero_.text()) == before) return;
+  field_->setZero(text_of(zero_.text()), text_of(zero_.unit));
   showIdle();
 }
 
@@ -229,7 +228,7 @@ void KnobRow::showDetail() {
   if (!detail_line_ && detail_.isEmpty()) return;
   if (!detail_line_) {
     detail_line_ = new QLabel(this);
-    detail_line_->setObjectName("detail_" + text(knob_.id));
+    detail_line_->setObjectName("detail_" + text_of(knob_.id));
     detail_line_->setProperty("role", "secondary");
     detail_line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     static_cast<QVBoxLayout*>(layout())->insertWidget(1, detail_line_);
@@ -240,8 +239,8 @@ void KnobRow::showDetail() {
 
 void KnobRow::reset() {
   session_->endEdit();
-  session_->dropRejected(text(knob_.id));
-  session_->setKnob(text(knob_.id), baseline_);
+  session_->dropRejected(text_of(knob_.id));
+  session_->setKnob(text_of(knob_.id), baseline_);
   session_->endEdit();
 }
 
@@ -252,7 +251,7 @@ void KnobRow::showReset() {
   const QString value = displayText(knob_, baseline_);
   const bool unset = !zero_.value.empty() && baseline_ == QStringLiteral("0");
   reset_->setToolTip(tr("Reset to %1 (Ctrl+Delete in the field)")
-                         .arg(unset             ? text(zero_.text())
+                         .arg(unset             ? text_of(zero_.text())
                               : value.isEmpty() ? tr("empty")
                                                 : value));
 }
@@ -276,14 +275,14 @@ void KnobRow::showIdle() {
   const QString empty = zero_.value.empty() ? QString()
                                             : "<p>" +
                                                   tr("Empty: %1. Source: %2.")
-                                                      .arg(text(zero_.text()), text(zero_.source))
+                                                      .arg(text_of(zero_.text()), text_of(zero_.source))
                                                       .toHtmlEscaped() +
                                                   "</p>";
   setToolTip(tool_tip(knob_) + empty + (idle ? "<p>" + why.toHtmlEscaped() + "</p>" : QString()));
-  field_->widget()->setAccessibleDescription(idle ? why + " " + text(knob_.help) : text(knob_.help));
+  field_->widget()->setAccessibleDescription(idle ? why + " " + text_of(knob_.help) : text_of(knob_.help));
 }
 
-bool KnobRow::isBaseline() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
+bool KnobRow::isBaseline() const { return text_of(knob_text(session_->design(), knob_)) == baseline_; }
 
 bool KnobRow::isQuiet() const {
   return !idle_.isEmpty() && !hasIssue() && others_.isEmpty() && !(field_ && field_->widget()->hasFocus());
@@ -320,13 +319,13 @@ void KnobRow::takeDesign() {
   if (own_edit_) return;
   rejected_ = false;
   note_.reset();
-  session_->dropRejected(text(knob_.id));
-  if (field_) field_->show(text(knob_text(session_->design(), knob_)));
+  session_->dropRejected(text_of(knob_.id));
+  if (field_) field_->show(text_of(knob_text(session_->design(), knob_)));
 }
 
 // The session's problem, or the note of the person's entry.
 const Problem* KnobRow::problem() const {
-  const Problem* found = session_->problemOf(text(knob_.id));
+  const Problem* found = session_->problemOf(text_of(knob_.id));
   return note_ && (!found || found->severity != Severity::Error) ? &*note_ : found;
 }
 
@@ -338,15 +337,17 @@ void KnobRow::showIssue() {
 
 void KnobRow::showProblem(const Problem& problem) {
   const Fix fix = problem.fixes.empty() ? Fix{} : problem.fixes.front();
-  issueLine()->show(text(problem.what), text(problem.accepted), capitalized(text(fix.label)),
+  issueLine()->show(text_of(problem.what), text_of(problem.accepted), capitalized(text_of(fix.label)),
                     [this, fix] { session_->applyFix(fix); });
   field_->setMark(KnobField::Mark::Wrong);
 }
 
 KnobRow::Match KnobRow::match(const QString& filter) const {
   const QString wanted = filter.trimmed();
-  if (wanted.isEmpty() || text(knob_.symbol).compare(wanted, Qt::CaseInsensitive) == 0) return Match::Name;
-  const auto has = [&](const std::string& part) { return text(part).contains(wanted, Qt::CaseInsensitive); };
+  if (wanted.isEmpty() || text_of(knob_.symbol).compare(wanted, Qt::CaseInsensitive) == 0) return Match::Name;
+  const auto has = [&](const std::string& part) {
+    return text_of(part).contains(wanted, Qt::CaseInsensitive);
+  };
   return has(knob_.label) || has(knob_.id) ? Match::Name : has(knob_.help) ? Match::Help : Match::None;
 }
 

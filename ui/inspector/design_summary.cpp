@@ -17,24 +17,23 @@
 namespace shardscape::ui {
 namespace {
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 QString model_name(const Design& design) {
   const Preset* preset = ModelLibrary::instance().preset(design.model.preset);
-  if (!preset) return text(design.name);
-  return preset->model == design.model ? text(preset->name)
-                                       : Session::tr("%1, edited").arg(text(preset->name));
+  if (!preset) return text_of(design.name);
+  return preset->model == design.model ? text_of(preset->name)
+                                       : Session::tr("%1, edited").arg(text_of(preset->name));
 }
 
 QString mesh_text(const Report& report) {
   QStringList degrees;
   const ParallelSpec& p = report.design.parallel;
   for (const auto& [name, degree] : {std::pair{"tp", p.tp}, {"cp", p.cp}, {"pp", p.pp}, {"dp", p.dp}}) {
-    if (degree > 1) degrees << QString("%1 %2").arg(QLatin1String(name), text(grouped(degree)));
+    if (degree > 1) degrees << QString("%1 %2").arg(QLatin1String(name), text_of(grouped(degree)));
   }
-  const QString experts = p.ep > 1 ? Session::tr(", experts over ep %1").arg(text(grouped(p.ep))) : QString();
+  const QString experts = p.ep > 1 ? Session::tr(", experts over ep %1").arg(text_of(grouped(p.ep)))
+                                   : QString();
   const QString ranks = report.ranks == 1 ? Session::tr("1 rank")
-                                          : Session::tr("%1 ranks").arg(text(grouped(report.ranks)));
+                                          : Session::tr("%1 ranks").arg(text_of(grouped(report.ranks)));
   return degrees.isEmpty() ? ranks : ranks + " = " + degrees.join(QStringLiteral(" · ")) + experts;
 }
 
@@ -51,7 +50,7 @@ QString why_peak(const Report& report) {
       .arg(report.memory->peak_stage)
       .arg(peak.layers)
       .arg(in_flight_text(peak))
-      .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text(significant(share)));
+      .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text_of(significant(share)));
 }
 
 // The training run, if the design has a budget of tokens.
@@ -61,27 +60,27 @@ void add_run(Inspection& summary, const Report& report, const Simulation* simula
   const auto add = [&](const QString& name, const QString& value) {
     summary.figures.push_back({name, value});
   };
-  add(Session::tr("Training run"), Session::tr("%1 tokens").arg(text(format_count(run.tokens))));
+  add(Session::tr("Training run"), Session::tr("%1 tokens").arg(text_of(format_count(run.tokens))));
   if (run.hopeless) {
     add(Session::tr("Time"), Session::tr("no end: interruptions come faster than restarts and saves"));
     return;
   }
-  add(Session::tr("Time"), text(band_text(run.days, "days")));
-  add(Session::tr("Dollars"),
-      run.dollars ? Session::tr("%1 (%2 to %3)")
-                        .arg(text(dollars_text(run.dollars->mean)), text(dollars_text(run.dollars->low)),
-                             text(dollars_text(run.dollars->high)))
-                  : missingCostTip(report.design.cluster, "price_per_hour"));
+  add(Session::tr("Time"), text_of(band_text(run.days, "days")));
+  add(Session::tr("Dollars"), run.dollars ? Session::tr("%1 (%2 to %3)")
+                                                .arg(text_of(dollars_text(run.dollars->mean)),
+                                                     text_of(dollars_text(run.dollars->low)),
+                                                     text_of(dollars_text(run.dollars->high)))
+                                          : missingCostTip(report.design.cluster, "price_per_hour"));
   add(Session::tr("Energy"),
-      run.mwh ? text(band_text(*run.mwh, "MWh")) : missingCostTip(report.design.cluster, "board_power"));
+      run.mwh ? text_of(band_text(*run.mwh, "MWh")) : missingCostTip(report.design.cluster, "board_power"));
   for (const MissingCost& missing : missing_costs({report.design.cluster})) {
     InspectedLink link;
-    link.label = text(find_knob(missing.knob)->label);
+    link.label = text_of(find_knob(missing.knob)->label);
     link.text = Session::tr("set in Cluster");
-    link.knob = text(missing.knob);
+    link.knob = text_of(missing.knob);
     summary.links.push_back(std::move(link));
   }
-  add(Session::tr("Interruptions"), text(band_text(run.interruptions, "")));
+  add(Session::tr("Interruptions"), text_of(band_text(run.interruptions, "")));
 }
 
 }  // namespace
@@ -99,40 +98,41 @@ Inspection designSummary(const Session& session) {
                        const QString& value) {
     if (!quantity.formula) return;
     summary.values.push_back(
-        {label, text(quantity.formula->text()), substituted(*quantity.formula, binding), value});
+        {label, text_of(quantity.formula->text()), substituted(*quantity.formula, binding), value});
   };
   add(Session::tr("Parameters of the model"), report->model_parameters, report->binding,
-      text(grouped(report->model_parameters.value)));
+      text_of(grouped(report->model_parameters.value)));
   const StageReport& peak = report->stages[static_cast<size_t>(report->memory->peak_stage)];
   add(Session::tr("Parameters of a rank, stage %1").arg(peak.stage), peak.parameters, peak.binding,
-      text(grouped(peak.parameters.value)));
+      text_of(grouped(peak.parameters.value)));
 
   if (report->active_parameters.value != report->model_parameters.value)
     add(Session::tr("Active parameters per token"), report->active_parameters, report->binding,
-        text(grouped(report->active_parameters.value)));
+        text_of(grouped(report->active_parameters.value)));
   if (report->kv_cache_bytes.value > 0)
     add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
-        text(format_bytes(report->kv_cache_bytes.value, session.units())));
+        text_of(format_bytes(report->kv_cache_bytes.value, session.units())));
   if (report->window_bytes.value > 0)
     add(Session::tr("Cached window of one sequence"), report->window_bytes, report->binding,
-        text(format_bytes(report->window_bytes.value, session.units())));
+        text_of(format_bytes(report->window_bytes.value, session.units())));
   if (report->state_bytes.value > 0)
     add(Session::tr("Mixer states of one sequence"), report->state_bytes, report->binding,
-        text(format_bytes(report->state_bytes.value, session.units())));
+        text_of(format_bytes(report->state_bytes.value, session.units())));
 
-  summary.rows.push_back({Session::tr("Tokens per step"), text(grouped(report->tokens_per_step))});
-  summary.rows.push_back({Session::tr("Microbatches of a replica"), text(grouped(report->microbatches))});
+  summary.rows.push_back({Session::tr("Tokens per step"), text_of(grouped(report->tokens_per_step))});
+  summary.rows.push_back({Session::tr("Microbatches of a replica"), text_of(grouped(report->microbatches))});
   summary.rows.push_back({Session::tr("Compute per step, all ranks"),
-                          text(format_flops(static_cast<Wide>(report->step_flops)))});
-  summary.rows.push_back({Session::tr("Communicated per step, all ranks"),
-                          text(format_bytes(static_cast<Wide>(report->step_comm_bytes), session.units()))});
+                          text_of(format_flops(static_cast<Wide>(report->step_flops)))});
+  summary.rows.push_back(
+      {Session::tr("Communicated per step, all ranks"),
+       text_of(format_bytes(static_cast<Wide>(report->step_comm_bytes), session.units()))});
   for (const DerivedSymbol& derived : report->derived) {
     const std::optional<int64_t> value = report->binding.get(derived.symbol);
-    if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
+    if (value) summary.rows.push_back({text_of(derived.definition()), text_of(grouped(*value))});
   }
   for (const DerivedSymbol& derived : stage_derived(*report, peak)) {
     const std::optional<int64_t> value = peak.binding.get(derived.symbol);
-    if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
+    if (value) summary.rows.push_back({text_of(derived.definition()), text_of(grouped(*value))});
   }
   const ValueScale scale = rank_memory_scale(to_double(peak.memory_total),
                                              session.units());  // parts and sum in one unit

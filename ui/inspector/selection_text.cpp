@@ -13,26 +13,26 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("SelectionText", text); }
+QString tr_selection(const char* text) { return QCoreApplication::translate("SelectionText", text); }
 
 QString where(const Report& report, const Selection& selection) {
   const int embedding = embedding_unit(report);
-  if (selection.unit == embedding) return tr("embedding");
-  if (selection.unit == units_in(report) - 1) return tr("head and loss");
+  if (selection.unit == embedding) return tr_selection("embedding");
+  if (selection.unit == units_in(report) - 1) return tr_selection("head and loss");
   const int layer = layer_of_unit(report, selection.unit);
   if (layer < 0)
     return QString::fromStdString(
                report.graph().segments[static_cast<size_t>(segment_of_unit(report, selection.unit))].name)
         .replace('_', ' ');
-  if (selection.units > 1) return tr("layers %1 … %2").arg(layer).arg(layer + selection.units - 1);
-  return tr("layer %1").arg(layer);
+  if (selection.units > 1) return tr_selection("layers %1 … %2").arg(layer).arg(layer + selection.units - 1);
+  return tr_selection("layer %1").arg(layer);
 }
 
 }  // namespace
 
 QString selectionText(const Selection& selection, const Report& report, const Simulation* simulation) {
   const auto on_stage = [&](const QString& what) {
-    return tr("%1, stage %2").arg(capitalized(what)).arg(selection.stage);
+    return tr_selection("%1, stage %2").arg(capitalized(what)).arg(selection.stage);
   };
   const bool of_graph = selection.kind == SelectionKind::Op || selection.kind == SelectionKind::Block ||
                         selection.kind == SelectionKind::Unit;

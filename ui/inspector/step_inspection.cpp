@@ -9,28 +9,30 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("StepInspection", text); }
+QString tr_step(const char* text) { return QCoreApplication::translate("StepInspection", text); }
 
 QString category_reason(TimeCategory category) {
   switch (category) {
-    case TimeCategory::MatrixProducts: return tr("Matrix products, including recomputed ones.");
-    case TimeCategory::Attention: return tr("Fused attention kernels and state-space mixers.");
+    case TimeCategory::MatrixProducts: return tr_step("Matrix products, including recomputed ones.");
+    case TimeCategory::Attention: return tr_step("Fused attention kernels and state-space mixers.");
     case TimeCategory::MemoryBound:
-      return tr("Norms, activation functions, casts, routing: ops that are limited by memory bandwidth.");
-    case TimeCategory::TensorComm: return tr("Collectives over tp inside layers, while nothing is computed.");
+      return tr_step(
+          "Norms, activation functions, casts, routing: ops that are limited by memory bandwidth.");
+    case TimeCategory::TensorComm:
+      return tr_step("Collectives over tp inside layers, while nothing is computed.");
     case TimeCategory::ContextComm:
-      return tr("Exchange of keys and values with other cp ranks that attention does not hide.");
+      return tr_step("Exchange of keys and values with other cp ranks that attention does not hide.");
     case TimeCategory::ExpertComm:
-      return tr("Exchange of tokens with expert ranks, while nothing is computed.");
+      return tr_step("Exchange of tokens with expert ranks, while nothing is computed.");
     case TimeCategory::PipelineComm:
-      return tr("The stage waits for a message between stages that is in transfer.");
+      return tr_step("The stage waits for a message between stages that is in transfer.");
     case TimeCategory::DataComm:
-      return tr("Gradient reductions and parameter gathers that no compute hides.");
+      return tr_step("Gradient reductions and parameter gathers that no compute hides.");
     case TimeCategory::Host:
-      return tr("The stage waits for activations that move to or from the host's memory.");
-    case TimeCategory::Optimizer: return tr("The update of the rank's share of the parameters.");
+      return tr_step("The stage waits for activations that move to or from the host's memory.");
+    case TimeCategory::Optimizer: return tr_step("The update of the rank's share of the parameters.");
     case TimeCategory::Bubble:
-      return tr("The stage waits for another stage: the pipeline fills, drains, or is unbalanced.");
+      return tr_step("The stage waits for another stage: the pipeline fills, drains, or is unbalanced.");
   }
   return {};
 }
@@ -60,15 +62,15 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
   const auto c = static_cast<size_t>(category);
   out.title = text_of(time_category_label(category));
   const double mean = mean_of(simulation, category);
-  out.subtitle = tr("%1 of a step of %2, mean over stages")
+  out.subtitle = tr_step("%1 of a step of %2, mean over stages")
                      .arg(share_of(mean, simulation.step_seconds), seconds_text(simulation.step_seconds));
-  out.rows.append({tr("mean over stages"), seconds_text(mean)});
-  out.rows.append({tr("on the critical path"), seconds_text(simulation.critical_seconds[c])});
+  out.rows.append({tr_step("mean over stages"), seconds_text(mean)});
+  out.rows.append({tr_step("on the critical path"), seconds_text(simulation.critical_seconds[c])});
   for (size_t s = 0; s < simulation.stages.size(); ++s)
-    out.rows.append({tr("stage %1").arg(s),
+    out.rows.append({tr_step("stage %1").arg(s),
                      together(seconds_text(simulation.stages[s].seconds[c]),
                               share_of(simulation.stages[s].seconds[c], simulation.step_seconds))});
-  out.why_title = tr("What does this include?");
+  out.why_title = tr_step("What does this include?");
   out.why = category_reason(category);
   return out;
 }
@@ -81,29 +83,31 @@ QString category_text(const Simulation& simulation, TimeCategory category) {
 QString stepComparisonText(const Simulation& now, const Simulation& other) {
   QStringList figures{seconds_text(other.step_seconds),
                       signed_percent_text(other.step_seconds / now.step_seconds - 1),
-                      tr("MFU %1").arg(percent_text(other.mfu))};
+                      tr_step("MFU %1").arg(percent_text(other.mfu))};
   return figures.replaceInStrings(QStringLiteral(" "), QString(QChar(0xA0))).join(QStringLiteral(", "));
 }
 
 Inspection inspect_step(const Simulation& s) {
   Inspection out;
-  out.title = tr("One step, %1").arg(seconds_text(s.step_seconds));
-  if (s.machine.accelerator) out.subtitle = tr("estimated for %1").arg(text_of(s.machine.accelerator->name));
-  out.rows.append({tr("tokens per second"), grouped_text(static_cast<Wide>(s.tokens_per_second))});
-  out.rows.append({tr("model TFLOP/s per GPU"), QString::fromStdString(significant(s.model_tflops))});
-  out.rows.append({tr("MFU"), percent_text(s.mfu)});
-  out.rows.append({tr("hardware TFLOP/s per GPU"), QString::fromStdString(significant(s.hardware_tflops))});
-  out.rows.append({tr("HFU"), percent_text(s.hfu)});
-  out.rows.append({tr("dense peak in %1").arg(text_of(dtype_name(s.peak_type))),
-                   tr("%1 TFLOP/s").arg(text_of(significant(s.peak_tflops)))});
-  out.rows.append({tr("bubble, mean over stages"), percent_text(s.bubble)});
-  out.rows.append({tr("exposed communication"), percent_text(s.exposed)});
-  out.more_title = tr("The critical path");
+  out.title = tr_step("One step, %1").arg(seconds_text(s.step_seconds));
+  if (s.machine.accelerator)
+    out.subtitle = tr_step("estimated for %1").arg(text_of(s.machine.accelerator->name));
+  out.rows.append({tr_step("tokens per second"), grouped_text(static_cast<Wide>(s.tokens_per_second))});
+  out.rows.append({tr_step("model TFLOP/s per GPU"), QString::fromStdString(significant(s.model_tflops))});
+  out.rows.append({tr_step("MFU"), percent_text(s.mfu)});
+  out.rows.append(
+      {tr_step("hardware TFLOP/s per GPU"), QString::fromStdString(significant(s.hardware_tflops))});
+  out.rows.append({tr_step("HFU"), percent_text(s.hfu)});
+  out.rows.append({tr_step("dense peak in %1").arg(text_of(dtype_name(s.peak_type))),
+                   tr_step("%1 TFLOP/s").arg(text_of(significant(s.peak_tflops)))});
+  out.rows.append({tr_step("bubble, mean over stages"), percent_text(s.bubble)});
+  out.rows.append({tr_step("exposed communication"), percent_text(s.exposed)});
+  out.more_title = tr_step("The critical path");
   for (int c = 0; c < kTimeCategoryCount; ++c)
     if (const double seconds = s.critical_seconds[static_cast<size_t>(c)]; seconds > 0)
       out.more.append({text_of(time_category_label(static_cast<TimeCategory>(c))),
                        together(seconds_text(seconds), share_of(seconds, s.step_seconds))});
-  out.why_title = tr("How is MFU counted?");
+  out.why_title = tr_step("How is MFU counted?");
   out.why = mfu_text(s);
   return out;
 }

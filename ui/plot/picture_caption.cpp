@@ -10,13 +10,12 @@
 #include "plan/report.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("PictureCaption", text); }
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 // "8 x NVIDIA H100 SXM 80 GB". Also of designs that are not valid.
 QString cluster_text(const Design& design) {
@@ -24,9 +23,9 @@ QString cluster_text(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const Wide ranks = static_cast<Wide>(p.tp) * p.pp * p.dp * p.cp;
   const Accelerator* accelerator = find_accelerator(cluster.accelerator);
-  const QString name = tr("%1 × %2").arg(text(grouped(ranks)),
-                                         text(accelerator ? accelerator->name : cluster.accelerator));
-  return cluster.network == "auto" ? name : tr("%1, network %2").arg(name, text(cluster.network));
+  const QString name = tr("%1 × %2").arg(text_of(grouped(ranks)),
+                                         text_of(accelerator ? accelerator->name : cluster.accelerator));
+  return cluster.network == "auto" ? name : tr("%1, network %2").arg(name, text_of(cluster.network));
 }
 
 }  // namespace
@@ -34,10 +33,10 @@ QString cluster_text(const Design& design) {
 QString designCaption(const Design& design) {
   const WorkloadSpec& w = design.workload;
   QStringList parts{Comparisons::nameOf(design)};
-  parts << (w.mode == Mode::Decode ? tr("context %1").arg(text(grouped(w.context_length)))
-                                   : tr("sequence %1").arg(text(grouped(w.seq))))
-        << tr("batch %1").arg(text(grouped(w.batch))) << tr("microbatch %1").arg(text(grouped(w.microbatch)))
-        << cluster_text(design);
+  parts << (w.mode == Mode::Decode ? tr("context %1").arg(text_of(grouped(w.context_length)))
+                                   : tr("sequence %1").arg(text_of(grouped(w.seq))))
+        << tr("batch %1").arg(text_of(grouped(w.batch)))
+        << tr("microbatch %1").arg(text_of(grouped(w.microbatch))) << cluster_text(design);
   return parts.join(QStringLiteral(" · "));
 }
 

@@ -16,17 +16,16 @@
 #include "bundle/bundle_simulation.h"
 #include "bundle/checker.h"
 #include "ui/toolkit/flow_layout.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr qsizetype kMostLines = 8;  // of findings
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 QString findings_text(const std::vector<Finding>& findings) {
   QStringList lines;
-  for (const Finding& finding : findings) lines << text(finding.code + ": " + finding.message);
+  for (const Finding& finding : findings) lines << text_of(finding.code + ": " + finding.message);
   const qsizetype more = lines.size() - kMostLines;
   if (more > 0) lines = lines.mid(0, kMostLines) << BundleSteps::tr("and %1 more").arg(more);
   return lines.join(u'\n');
@@ -34,7 +33,7 @@ QString findings_text(const std::vector<Finding>& findings) {
 
 QString check_result(const CheckReport& report) {
   const QString counts = BundleSteps::tr("%1 ranks, %2 nodes")
-                             .arg(text(grouped(report.ranks)), text(grouped(report.nodes)));
+                             .arg(text_of(grouped(report.ranks)), text_of(grouped(report.nodes)));
   if (report.ok())
     return BundleSteps::tr("Checked: every rank finishes (%1).").arg(counts) +
            (report.findings.empty() ? QString() : u'\n' + findings_text(report.findings));
@@ -47,7 +46,7 @@ QString simulation_result(const SimulationReport& report, std::optional<double> 
     return BundleSteps::tr("The simulation failed: a rank never finishes.") + u'\n' +
            findings_text(report.findings);
   const double seconds = static_cast<double>(report.cycles()) * 1e-9;
-  const QString step = text(format_seconds(seconds));
+  const QString step = text_of(format_seconds(seconds));
   if (!expected || *expected <= 0) return BundleSteps::tr("Simulated step: %1.").arg(step);
   const double percent = 100 * (seconds / *expected - 1);
   const QString difference = QString::number(std::abs(percent), 'f', 1);
@@ -101,7 +100,7 @@ BundleSteps::BundleSteps(QWidget* parent)
   connect(open_, &QPushButton::clicked, this, &BundleSteps::openFolder);
   connect(copy_, &QPushButton::clicked, this, [this] {
     QGuiApplication::clipboard()->setText(
-        text(astra_sim_command(folder_.toStdString(), name_.toStdString())));
+        text_of(astra_sim_command(folder_.toStdString(), name_.toStdString())));
     showResult(tr("The ASTRA-sim command is on the clipboard."), true);
   });
   connect(copy_path_, &QPushButton::clicked, this, [this] {
@@ -117,7 +116,7 @@ void BundleSteps::offer(const QString& folder, const QString& name, std::optiona
   durations_ = durations;
   name_ = name;
   expected_ = expected;
-  simulate_->setText(expected ? tr("Simulate (expected: %1)").arg(text(format_seconds(*expected)))
+  simulate_->setText(expected ? tr("Simulate (expected: %1)").arg(text_of(format_seconds(*expected)))
                               : tr("Simulate"));
   open_->show();
   copy_path_->hide();
@@ -158,7 +157,7 @@ void BundleSteps::simulate() {
     if (stop.stop_requested()) return;
     const auto* report = std::get_if<SimulationReport>(&result);
     const QString words = report ? simulation_result(*report, expected, durations)
-                                 : text(to_string(std::get<Problem>(result)));
+                                 : text_of(to_string(std::get<Problem>(result)));
     post([this, words, good = report && report->finished] { showResult(words, good); });
   });
 }

@@ -11,18 +11,18 @@
 #include "ui/shell/recent_menu.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/display_text.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QVector<QPair<QString, QString>> choices_of(const Knob& knob) {
   if (knob.type == KnobType::Boolean)
     return {{QStringLiteral("true"), QObject::tr("on")}, {QStringLiteral("false"), QObject::tr("off")}};
   QVector<QPair<QString, QString>> out;
   if (knob.type == KnobType::Choice)
-    for (const KnobChoice& choice : knob.choices) out.push_back({text(choice.value), text(choice.label)});
+    for (const KnobChoice& choice : knob.choices)
+      out.push_back({text_of(choice.value), text_of(choice.label)});
   return out;
 }
 
@@ -32,9 +32,10 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
   QVector<Command> commands;
   for (const Problem& problem : session->allProblems()) {
     for (const Fix& fix : problem.fixes) {
-      commands.push_back({QObject::tr("Fix"), capitalized(text(fix.label)), text(problem.what), {}, [=] {
-                            session->applyFix(fix);
-                          }});
+      commands.push_back(
+          {QObject::tr("Fix"), capitalized(text_of(fix.label)), text_of(problem.what), {}, [=] {
+             session->applyFix(fix);
+           }});
     }
   }
   for (const Actions::Group& group : actions.groups()) {
@@ -58,18 +59,19 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
                           }});
   }
   for (const Preset& preset : ModelLibrary::instance().presets()) {
-    const QString id = text(preset.id);
-    commands.push_back({QObject::tr("Model"), text(preset.name),
-                        text(format_count(preset.published_parameters)), id,
+    const QString id = text_of(preset.id);
+    commands.push_back({QObject::tr("Model"), text_of(preset.name),
+                        text_of(format_count(preset.published_parameters)), id,
                         [=] { session->applyPreset(id, settings::publishedLayouts()); }});
   }
-  commands.push_back({QObject::tr("Set"), QObject::tr("GPUs"), text(grouped(session->design().world())),
+  commands.push_back({QObject::tr("Set"), QObject::tr("GPUs"), text_of(grouped(session->design().world())),
                       QStringLiteral("gpus ranks"), [=] { form->focusGpus(); },
                       [=](const QString& value) { form->setGpus(value); }});
   for (const Knob& knob : knobs()) {
-    const QString id = text(knob.id);
-    commands.push_back({QObject::tr("Set"), text(knob.label), text(knob_text(session->design(), knob)),
-                        knob.symbol.empty() ? id : id + ' ' + text(knob.symbol), [=] { form->focusKnob(id); },
+    const QString id = text_of(knob.id);
+    commands.push_back({QObject::tr("Set"), text_of(knob.label), text_of(knob_text(session->design(), knob)),
+                        knob.symbol.empty() ? id : id + ' ' + text_of(knob.symbol),
+                        [=] { form->focusKnob(id); },
                         [=](const QString& value) {
                           form->focusKnob(id);
                           session->setKnob(id, value);

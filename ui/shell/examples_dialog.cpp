@@ -10,13 +10,12 @@
 #include "ui/shell/preset_box.h"
 #include "ui/shell/start_row.h"
 #include "ui/toolkit/screen_room.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr int kCardWidth = 336, kCardColumns = 2, kCardMargin = 16;
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 // A button as large as the lines on it. The style sheet owns the minimum size of buttons.
 class Card : public QPushButton {
@@ -36,10 +35,10 @@ class Card : public QPushButton {
 QPushButton* makeCard(const Example& example, QWidget* parent) {
   auto* card = new Card(parent);
   card->setObjectName(QStringLiteral("example_card"));
-  card->setProperty("example", text(example.id));
+  card->setProperty("example", text_of(example.id));
   card->setCursor(Qt::PointingHandCursor);
-  card->setAccessibleName(text(example.title));
-  card->setAccessibleDescription(text(example.summary));
+  card->setAccessibleName(text_of(example.title));
+  card->setAccessibleDescription(text_of(example.summary));
   auto* lines = new QVBoxLayout(card);
   lines->setContentsMargins(kCardMargin, kCardMargin - 2, kCardMargin, kCardMargin - 2);
   lines->setSpacing(4);
@@ -47,7 +46,7 @@ QPushButton* makeCard(const Example& example, QWidget* parent) {
       {"heading", example.title}, {"", example.summary}, {"caption", example.source}};
   int height = 2 * kCardMargin;
   for (const auto& [role, words] : rows) {
-    auto* label = new QLabel(text(words), card);
+    auto* label = new QLabel(text_of(words), card);
     label->setProperty("role", role);
     label->setWordWrap(true);
     label->setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -89,13 +88,13 @@ ExamplesDialog::ExamplesDialog(Session* session, bool welcomes, QWidget* parent)
       const int at = static_cast<int>(cards_.size());
       grid->addWidget(card, at / kCardColumns, at % kCardColumns);
       cards_ << card;
-      connect(card, &QPushButton::clicked, this, [this, path = text(example.path.string())] {
+      connect(card, &QPushButton::clicked, this, [this, path = text_of(example.path.string())] {
         accept();
         Q_EMIT chosen(path);
       });
     }
   } else {
-    auto* problem = new QLabel(text(to_string(std::get<Problem>(list))), this);
+    auto* problem = new QLabel(text_of(to_string(std::get<Problem>(list))), this);
     problem->setProperty("role", "bad");
     problem->setWordWrap(true);
     grid->addWidget(problem, 0, 0);

@@ -30,8 +30,6 @@
 namespace shardscape::ui {
 namespace {
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 constexpr int kWidth = 620;  // pixels
 
 // "Tensor parallel (tp): 32 heads do not split over tp = 5; accepted: 1, 2, 4, ..."
@@ -39,7 +37,7 @@ QString firstProblem(const Session& session) {
   for (Problem problem : session.problems()) {
     if (problem.severity != Severity::Error) continue;
     problem.where = problemPlace(problem).toStdString();
-    return text(to_string(problem));
+    return text_of(to_string(problem));
   }
   return {};
 }
@@ -200,7 +198,7 @@ void ExportDialog::suggestFolder() {
 }
 
 QString ExportDialog::name() const {
-  return run_ ? tr("%1 steps").arg(text(run_->design.name)) : text(session_->design().name);
+  return run_ ? tr("%1 steps").arg(text_of(run_->design.name)) : text_of(session_->design().name);
 }
 
 void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRange& range) {
@@ -209,7 +207,7 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
   what_->setText(
       tr("Steps %1 to %2 of replica %3 as execution traces (MLCommons Chakra), one per GPU of the "
          "engine, with the seconds of kernels and of the host, for ASTRA-sim and other simulators.")
-          .arg(text(grouped(range.first)), text(grouped(range.last)), text(grouped(range.replica))));
+          .arg(text_of(grouped(range.first)), text_of(grouped(range.last)), text_of(grouped(range.replica))));
   durations_->hide();  // always
   shape_->setShown(false);
   suggestFolder();
@@ -226,7 +224,7 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
       }
     post([this, made = std::move(made), plain = bytes[0], with_tensors = bytes[1]] {
       if (const auto* problem = std::get_if<Problem>(&made))
-        window_problem_ = text(to_string(*problem));
+        window_problem_ = text_of(to_string(*problem));
       else
         window_ = std::get<0>(made);
       window_bytes_[0] = plain;
@@ -246,7 +244,7 @@ ExportDialog::Content ExportDialog::content() const {
               ready || computing ? QString() : tr("Fix the design first. %1").arg(firstProblem(*session_))};
   if (!ready) return out;
   ExportOptions chosen = options();
-  if (const auto problem = shape_->apply(*report, chosen)) out.problem = text(to_string(*problem));
+  if (const auto problem = shape_->apply(*report, chosen)) out.problem = text_of(to_string(*problem));
   out.traces = report->ranks;
   out.part = !chosen.part.whole();
   out.bytes = estimate_bundle_bytes(*report, chosen);
@@ -312,9 +310,10 @@ void ExportDialog::refresh() {
   if (of.ready) {
     QString size = (of.part ? tr("a part of %1, about %2") : tr("%1, about %2"))
                        .arg(counted_text(of.traces, tr("trace"), tr("traces")),
-                            text(format_bytes(of.bytes, session_->units())));
+                            text_of(format_bytes(of.bytes, session_->units())));
     if (target.free) {
-      size += tr("; %1 free on %2").arg(text(format_bytes(*target.free, session_->units())), target.volume);
+      size += tr("; %1 free on %2")
+                  .arg(text_of(format_bytes(*target.free, session_->units())), target.volume);
       if (problem.isEmpty() && *target.free < of.bytes) {
         problem = tr("The bundle does not fit on %1. Free some space or choose another disk.")
                       .arg(target.volume);
@@ -372,16 +371,17 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
     return showMessage(tr("The export was cancelled. Nothing was left behind."), false);
   }
   if (const auto* problem = std::get_if<Problem>(&outcome))
-    return showMessage(text(to_string(*problem)), true);
+    return showMessage(text_of(to_string(*problem)), true);
   const auto& done = std::get<ExportSummary>(outcome);
-  const QString folder = text(done.target.string());
+  const QString folder = text_of(done.target.string());
   const bool compact = done.stored_bytes > 0;
   QString nearest;
-  for (const std::string& note : done.substitutions) nearest += "\n" + tr("network.yml: %1").arg(text(note));
+  for (const std::string& note : done.substitutions)
+    nearest += "\n" + tr("network.yml: %1").arg(text_of(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
-                      .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
-                           text(format_bytes(compact ? done.stored_bytes : done.bytes, session_->units())),
-                           text(format_seconds(done.seconds)), folder) +
+                      .arg(text_of(grouped(done.ranks)), text_of(grouped(done.nodes)),
+                           text_of(format_bytes(compact ? done.stored_bytes : done.bytes, session_->units())),
+                           text_of(format_seconds(done.seconds)), folder) +
                   nearest +
                   (compact ? "\n" + tr("shardscape-cli expand %1 makes the bundle").arg(folder) : QString()),
               false);

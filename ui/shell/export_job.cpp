@@ -6,14 +6,9 @@
 #include "base/units.h"
 #include "model/library.h"
 #include "ui/toolkit/background_threads.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
-namespace {
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-}  // namespace
-
 ExportJob::ExportJob(QObject* parent) : QObject(parent) {}
 
 ExportJob::~ExportJob() = default;
@@ -83,14 +78,14 @@ void ExportJob::report_progress(const ExportProgress& progress) {
 QString ExportJob::progressText() const {
   if (cancelled_) return tr("cancelling");
   QStringList parts{
-      tr("rank %1 of %2").arg(text(grouped(progress_.ranks_done)), text(grouped(progress_.ranks)))};
+      tr("rank %1 of %2").arg(text_of(grouped(progress_.ranks_done)), text_of(grouped(progress_.ranks)))};
   if (progress_.seconds > 0.2 && progress_.ranks_done > 0) {
     const double rate = static_cast<double>(progress_.bytes) / progress_.seconds;
-    parts << text(format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal)) + "/s";
+    parts << text_of(format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal)) + "/s";
     const double left = progress_.seconds * static_cast<double>(progress_.ranks - progress_.ranks_done) /
                         static_cast<double>(progress_.ranks_done);
     parts << (left < 1 ? tr("less than 1 s left")
-                       : tr("%1 s left").arg(text(grouped(static_cast<Wide>(left + 0.5)))));
+                       : tr("%1 s left").arg(text_of(grouped(static_cast<Wide>(left + 0.5)))));
   }
   return parts.join(QStringLiteral(" · "));
 }

@@ -12,14 +12,13 @@
 #include "plan/report.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/screen_room.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 FieldTree::Row row_of(const ImportField& field) {
-  return {text(field.key), text(field.value), text(field.note)};
+  return {text_of(field.key), text_of(field.value), text_of(field.note)};
 }
 
 QString ignoredText(size_t fields) {
@@ -84,7 +83,7 @@ void ImportDialog::present(ImportResult result) {
   fill();
   const bool approximate = result_.ok() && !result_.as.empty();
   const bool unknown = !result_.nearest.empty();
-  title_->setText(result_.ok() ? text(result_.name) : file_name_);
+  title_->setText(result_.ok() ? text_of(result_.name) : file_name_);
   summary_->setText(result_.ok() ? summary() : QString());
   summary_->setVisible(result_.ok());
   problem_->setText(problemText());
@@ -92,7 +91,7 @@ void ImportDialog::present(ImportResult result) {
   approximation_->setText(approximate ? approximationText() : QString());
   approximation_->setVisible(approximate);
   fields_.view()->setVisible(fields_.sections() > 0);
-  import_as_->setText(tr("Import as %1").arg(text(result_.nearest)));
+  import_as_->setText(tr("Import as %1").arg(text_of(result_.nearest)));
   import_as_->setVisible(unknown);
   editor_->setText(approximate ? tr("Apply and open the architecture editor")
                                : tr("Open the architecture editor"));
@@ -125,10 +124,10 @@ QString ImportDialog::summary() const {
   Design alone = design_;
   alone.parallel = {};
   alone.workload.batch = alone.workload.microbatch;
-  QString out = tr("Model type %1").arg(text(result_.model_type));
+  QString out = tr("Model type %1").arg(text_of(result_.model_type));
   if (const auto report = make_report(alone); report && report->valid())
-    out += tr(", %1 parameters").arg(text(grouped(model_counts(*report).parameters.value)));
-  if (!result_.model.preset.empty()) out += tr(", the sizes of the preset %1").arg(text(result_.name));
+    out += tr(", %1 parameters").arg(text_of(grouped(model_counts(*report).parameters.value)));
+  if (!result_.model.preset.empty()) out += tr(", the sizes of the preset %1").arg(text_of(result_.name));
   QStringList counts;
   const auto add = [&](size_t n, const QString& what) {
     if (n > 0) counts << tr("%1 %2").arg(n).arg(what);
@@ -143,14 +142,14 @@ QString ImportDialog::summary() const {
 
 QString ImportDialog::problemText() const {
   QStringList lines;
-  for (const Problem& problem : result_.problems) lines << text(to_string(problem));
+  for (const Problem& problem : result_.problems) lines << text_of(to_string(problem));
   return lines.join('\n');
 }
 
 QString ImportDialog::approximationText() const {
   return tr("Imported as %1: an approximation of the type \"%2\". Check the differences and the unknown "
             "fields before you apply the model.")
-      .arg(text(result_.as), text(result_.model_type));
+      .arg(text_of(result_.as), text_of(result_.model_type));
 }
 
 void ImportDialog::openEditor() {
@@ -159,7 +158,7 @@ void ImportDialog::openEditor() {
 }
 
 void ImportDialog::apply() {
-  session_->importModel(result_.model, text(result_.name));
+  session_->importModel(result_.model, text_of(result_.name));
   accept();
 }
 

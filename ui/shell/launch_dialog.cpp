@@ -14,6 +14,7 @@
 #include "memory/estimate.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/screen_room.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -21,15 +22,10 @@ namespace {
 constexpr int kTypingPause = 250;  // ms
 constexpr int kVariablesWidth = 260;
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-QString text(std::string_view utf8) {
-  return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
-}
-
 QString label_of(const std::string& framework) {
   for (const LaunchFramework& one : launch_frameworks())
-    if (one.id == framework) return text(one.label);
-  return text(framework);
+    if (one.id == framework) return text_of(one.label);
+  return text_of(framework);
 }
 
 // The settings by their labels in the form, and the reason.
@@ -37,9 +33,9 @@ QString meaning(const LaunchField& field) {
   QStringList labels;
   for (const std::string& id : field.knobs) {
     const Knob* knob = find_knob(id);
-    labels << text(knob ? knob->label : id);
+    labels << text_of(knob ? knob->label : id);
   }
-  const QString reason = text(launch_field_reason(field));
+  const QString reason = text_of(launch_field_reason(field));
   if (labels.isEmpty() || reason.isEmpty()) return labels.join(QStringLiteral(", ")) + reason;
   return labels.join(QStringLiteral(", ")) + QStringLiteral(": ") + reason;
 }
@@ -59,7 +55,7 @@ LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* par
       variables_(new QLineEdit(this)),
       fields_(this),
       apply_(new QPushButton(tr("Apply"), this)) {
-  setWindowTitle(tr("Import %1").arg(text(request_.where)));
+  setWindowTitle(tr("Import %1").arg(text_of(request_.where)));
   addWidgets();
   read();
   resizeOnScreen(this, {1020, 720});
@@ -69,7 +65,8 @@ LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* par
 void LaunchDialog::addWidgets() {
   framework_->setObjectName("launch_framework");
   framework_->addItem(tr("Recognise it"), QString());
-  for (const LaunchFramework& one : launch_frameworks()) framework_->addItem(text(one.label), text(one.id));
+  for (const LaunchFramework& one : launch_frameworks())
+    framework_->addItem(text_of(one.label), text_of(one.id));
   framework_->setToolTip(tr("The framework that the file belongs to"));
   gpus_->setObjectName("launch_gpus");
   gpus_->setValidator(new QIntValidator(1, 100'000'000, gpus_));
@@ -154,7 +151,7 @@ void LaunchDialog::fill() {
   for (const LaunchUseText& use : launch_uses()) {
     std::vector<FieldTree::Row> rows;
     for (const LaunchField& field : import_.fields)
-      if (field.use == use.use) rows.push_back({text(field.name), text(field.value), meaning(field)});
+      if (field.use == use.use) rows.push_back({text_of(field.name), text_of(field.value), meaning(field)});
     fields_.add(tr("%1 (%2)").arg(use.heading).arg(rows.size()), rows);
     folds = use.use == LaunchUse::NoEffect && !rows.empty();
   }
@@ -162,18 +159,18 @@ void LaunchDialog::fill() {
   const auto simulation = import_.measured.empty() || !report_ || !report_->valid() ? nullptr
                                                                                     : simulate(*report_);
   for (const LaunchMeasurement& one : import_.measured)
-    measured.push_back(
-        {text(one.what),
-         {},
-         text(measured_text(one, simulation ? predicted_value(one, *report_, *simulation) : std::nullopt))});
+    measured.push_back({text_of(one.what),
+                        {},
+                        text_of(measured_text(
+                            one, simulation ? predicted_value(one, *report_, *simulation) : std::nullopt))});
   fields_.add(tr("Measured in the log, and predicted (%1)").arg(measured.size()), measured);
   std::vector<FieldTree::Row> service;
   for (const LaunchSetting& setting : import_.service)
-    service.push_back({text(setting.id), text(setting.value), tr("a setting of the page Requests")});
+    service.push_back({text_of(setting.id), text_of(setting.value), tr("a setting of the page Requests")});
   fields_.add(tr("Settings of the serving engine (%1)").arg(service.size()), service);
   std::vector<FieldTree::Row> notes;
   for (const ShellNote& note : import_.notes)
-    notes.push_back({tr("line %1").arg(note.line), {}, text(note.text)});
+    notes.push_back({tr("line %1").arg(note.line), {}, text_of(note.text)});
   fields_.add(tr("Not followed in the script (%1)").arg(notes.size()), notes);
   fields_.finish(folds && notes.empty() && measured.empty() && service.empty());
   fields_.view()->setVisible(fields_.sections() > 0);
@@ -186,33 +183,33 @@ void LaunchDialog::fill() {
 }
 
 QString LaunchDialog::title() const {
-  if (!import_.ok()) return text(request_.where);
+  if (!import_.ok()) return text_of(request_.where);
   return tr("%1: %2 on %3 GPUs")
-      .arg(text(request_.where), label_of(import_.framework), text(grouped(import_.gpus.value_or(0))));
+      .arg(text_of(request_.where), label_of(import_.framework), text_of(grouped(import_.gpus.value_or(0))));
 }
 
 QString LaunchDialog::summary() const {
   if (!report_ || !report_->valid()) return {};
-  QStringList parts{tr("%1 parameters").arg(text(grouped(report_->model_parameters.value))),
+  QStringList parts{tr("%1 parameters").arg(text_of(grouped(report_->model_parameters.value))),
                     tr("tp %1, pp %2, cp %3, dp %4")
                         .arg(report_->design.parallel.tp)
                         .arg(report_->design.parallel.pp)
                         .arg(report_->design.parallel.cp)
                         .arg(report_->design.parallel.dp)};
-  if (!import_.gpus_from.empty()) parts << tr("GPUs: %1").arg(text(import_.gpus_from));
+  if (!import_.gpus_from.empty()) parts << tr("GPUs: %1").arg(text_of(import_.gpus_from));
   return parts.join(QStringLiteral(" · "));
 }
 
 QString LaunchDialog::problemText() const {
   QStringList lines;
   for (const Problem& problem : import_.ok() ? report_->problems : import_.problems)
-    lines << text(to_string(problem));
+    lines << text_of(to_string(problem));
   return lines.join('\n');
 }
 
 // Also a design with errors: the window shows and mends them.
 void LaunchDialog::apply() {
-  session_->setDesign(import_.design, tr("Import %1").arg(text(request_.where)));
+  session_->setDesign(import_.design, tr("Import %1").arg(text_of(request_.where)));
   accept();
 }
 

@@ -18,16 +18,9 @@
 #include "ui/shell/settings.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
-namespace {
-
-QString text(std::string_view utf8) {
-  return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
-}
-
-}  // namespace
-
 LaunchTextDialog::LaunchTextDialog(Session* session, QWidget* parent)
     : QDialog(parent),
       session_(session),
@@ -48,7 +41,7 @@ void LaunchTextDialog::addWidgets() {
   title_->setText(tr("Run this design"));
   framework_->setObjectName("launch_framework");
   for (const LaunchFramework& one : launch_export_frameworks())
-    framework_->addItem(text(one.label), text(one.id));
+    framework_->addItem(text_of(one.label), text_of(one.id));
   text_->setObjectName("launch_text");
   text_->setReadOnly(true);
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
@@ -93,13 +86,13 @@ void LaunchTextDialog::write() {
   const auto written = export_launch(session_->design(), framework_->currentData().toString().toStdString());
   const auto* problem = std::get_if<Problem>(&written);
   if (!problem) launch_ = std::get<LaunchText>(written);
-  problem_->setText(problem ? text(to_string(*problem)) : QString());
+  problem_->setText(problem ? text_of(to_string(*problem)) : QString());
   problem_->setVisible(problem != nullptr);
-  text_->setPlainText(text(launch_.text));
+  text_->setPlainText(text_of(launch_.text));
   gaps_.clear();
   std::vector<FieldTree::Row> rows;
   for (const LaunchGap& gap : launch_.gaps)
-    rows.push_back({text(find_knob(gap.knob)->label), text(gap.value), text(gap.reason)});
+    rows.push_back({text_of(find_knob(gap.knob)->label), text_of(gap.value), text_of(gap.reason)});
   gaps_.add(tr("Not in this launch, which therefore differs from the design (%1)").arg(rows.size()), rows);
   gaps_.finish(false);
   gaps_.view()->setVisible(!rows.empty());
@@ -107,16 +100,16 @@ void LaunchTextDialog::write() {
 }
 
 void LaunchTextDialog::copy() {
-  QGuiApplication::clipboard()->setText(text(launch_.text));
+  QGuiApplication::clipboard()->setText(text_of(launch_.text));
   QToolTip::showText(copy_->mapToGlobal(QPoint(0, 0)), tr("Copied"), copy_);
 }
 
 void LaunchTextDialog::save() {
   const QString path = QFileDialog::getSaveFileName(
-      this, tr("Save the launch"), QDir(settings::designFolder()).filePath(text(launch_.file_name)));
+      this, tr("Save the launch"), QDir(settings::designFolder()).filePath(text_of(launch_.file_name)));
   if (path.isEmpty()) return;
   const auto problem = atomic_write(path.toStdString(), launch_.text);
-  problem_->setText(problem ? text(to_string(*problem)) : QString());
+  problem_->setText(problem ? text_of(to_string(*problem)) : QString());
   problem_->setVisible(problem.has_value());
 }
 

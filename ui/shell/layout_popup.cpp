@@ -17,13 +17,12 @@
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr int kWidth = 580, kMostHelp = 8;
-
-QString text_of(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QString gpus_text(int64_t gpus) {
   return gpus == 1 ? LayoutPopup::tr("1 GPU") : LayoutPopup::tr("%1 GPUs").arg(text_of(grouped(gpus)));

@@ -7,24 +7,19 @@
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
-namespace {
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-}  // namespace
-
 QString problemPlace(const Problem& problem) {
   const Knob* knob = find_knob(problem.where);
   if (knob) return knobName(*knob);
   if (problem.where == kGpusField) return ProblemsModel::tr("GPUs");
-  return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
+  return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text_of(problem.where);
 }
 
 QString problemText(const Problem& problem) {
   const std::string_view code = code_text(problem.code);
-  return text(to_string(problem)) +
+  return text_of(to_string(problem)) +
          QStringLiteral(" [%1]").arg(QLatin1String(code.data(), static_cast<qsizetype>(code.size())));
 }
 
@@ -64,9 +59,10 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
     case Where: return problemPlace(problem);
-    case What: return text(problem.what);
-    case Accepted: return text(problem.accepted);
-    case FixColumn: return problem.fixes.empty() ? QString() : capitalized(text(problem.fixes.front().label));
+    case What: return text_of(problem.what);
+    case Accepted: return text_of(problem.accepted);
+    case FixColumn:
+      return problem.fixes.empty() ? QString() : capitalized(text_of(problem.fixes.front().label));
     default: return {};
   }
 }

@@ -10,13 +10,12 @@
 #include "base/units.h"
 #include "explore/result.h"
 #include "ui/session/comparisons.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr int kMostRows = 4;
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QString when(const QDateTime& time) {
   const QString clock = time.time().toString(QStringLiteral("HH:mm"));
@@ -29,14 +28,14 @@ QString when(const QDateTime& time) {
 QString name_of(const Recovery& recovery) {
   const QString design = Comparisons::nameOf(recovery.study.design);
   if (recovery.document.empty()) return design;
-  return RecoveryBar::tr("%1 (%2)").arg(design, QFileInfo(text(recovery.document)).fileName());
+  return RecoveryBar::tr("%1 (%2)").arg(design, QFileInfo(text_of(recovery.document)).fileName());
 }
 
 // "12 undo steps, a search of 3,480,000 designs, 2 pinned designs"
 QString content_of(const Recovery& recovery) {
   QStringList parts;
   const auto count = [&parts](size_t n, const QString& one, const QString& many) {
-    if (n > 0) parts << (n == 1 ? one : many.arg(text(grouped(static_cast<Wide>(n)))));
+    if (n > 0) parts << (n == 1 ? one : many.arg(text_of(grouped(static_cast<Wide>(n)))));
   };
   count(recovery.history.done, RecoveryBar::tr("1 change"), RecoveryBar::tr("%1 changes"));
   if (recovery.study.search)
@@ -102,7 +101,7 @@ void RecoveryBar::addRow(int at) {
   } else {
     label->setText(
         tr("A study of %1 cannot be read.").arg(when(QFileInfo(offer.file->path()).lastModified())));
-    label->setToolTip(text(to_string(std::get<Problem>(offer.study))));
+    label->setToolTip(text_of(to_string(std::get<Problem>(offer.study))));
   }
   label->setObjectName(QStringLiteral("recovery_text"));
   label->setTextFormat(Qt::PlainText);

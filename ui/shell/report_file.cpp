@@ -19,6 +19,7 @@
 #include "ui/session/session.h"
 #include "ui/shell/vector_pictures.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -36,8 +37,6 @@ constexpr const char* kPaperStyle =
     "th{color:#5C6874;font-weight:500}code{font-size:10px}footer{font-size:10px;color:#5C6874}</style>";
 
 QString tr(const char* text) { return QCoreApplication::translate("Report", text); }
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 QPageSize sheet() { return QPageSize(QPageSize::A4); }
 
@@ -140,7 +139,7 @@ std::optional<Problem> writePdf(const QString& html, const QString& path) {
 }
 
 std::optional<Problem> writeReportFile(const PageReport& page, const QString& path) {
-  return path.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive) ? writePdf(text(page_html(page)), path)
+  return path.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive) ? writePdf(text_of(page_html(page)), path)
                                                                     : write_page(page, path.toStdString());
 }
 

@@ -109,7 +109,7 @@ const MachineValue* find_value(const std::vector<MachineSection>& table, std::st
 }
 
 // 1,350; 0.125; 3.5: as people type the value, without trailing zeros.
-std::string number_text(double value) {
+std::string short_number(double value) {
   if (value >= 1000) return grouped(static_cast<int64_t>(value + 0.5));
   std::string text = significant(value, 4);
   if (text.find('.') != std::string::npos) text.erase(text.find_last_not_of('0') + 1);
@@ -145,7 +145,7 @@ std::map<std::string, ZeroValue, std::less<>> zero_values(const Design& design) 
   for (const MachineRow& row : kMachineRows) {
     const Knob& knob = *find_knob(row.knob);
     const MachineValue* found = find_value(table, row.key);
-    out.emplace(row.knob, found && found->number ? ZeroValue{number_text(*found->number * row.per_unit),
+    out.emplace(row.knob, found && found->number ? ZeroValue{short_number(*found->number * row.per_unit),
                                                              knob.unit, found->source}
                                                  : ZeroValue{"none", "", "the catalogue has no value"});
   }

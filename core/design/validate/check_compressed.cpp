@@ -55,7 +55,7 @@ void check_entries(Checks& checks) {
 }
 
 // Groups consist of whole heads, and ranks of tp have whole groups (vLLM, deepseek_v4.py).
-void check_groups(Checks& checks) {
+void check_output_groups(Checks& checks) {
   const ModelSpec& m = checks.design.model;
   const int64_t groups = m.output_groups, tp = checks.design.parallel.tp;
   if (!checks.in_range({"heads", "output_groups"})) return;
@@ -84,7 +84,7 @@ void check_compressed(Checks& checks) {
     check_blocks(checks);
     check_entries(checks);
   }
-  if (uses_axis(checks.design, Axis::OutputGroups)) check_groups(checks);
+  if (uses_axis(checks.design, Axis::OutputGroups)) check_output_groups(checks);
 }
 
 }  // namespace shardscape

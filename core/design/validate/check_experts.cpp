@@ -112,7 +112,7 @@ void check_shared_experts(Checks& checks, const Architecture& architecture) {
 }
 
 // The groups from which a token selects its experts.
-void check_groups(Checks& checks) {
+void check_expert_groups(Checks& checks) {
   const ModelSpec& m = checks.design.model;
   if (!checks.in_range({"experts", "experts_per_token", "expert_groups", "groups_per_token"}) ||
       m.experts == 0 || m.experts_per_token < 1)
@@ -474,7 +474,7 @@ void check_experts(Checks& checks) {
   check_zero_experts(checks);
   check_weighed_tokens(checks, *architecture);
   check_shared_experts(checks, *architecture);
-  check_groups(checks);
+  check_expert_groups(checks);
   check_mesh(checks);
   if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);
   check_dispatcher(checks);

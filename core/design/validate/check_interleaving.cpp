@@ -53,7 +53,7 @@ void check_layers(Checks& checks) {
                std::move(fixes));
 }
 
-void check_groups(Checks& checks) {
+void check_microbatch_groups(Checks& checks) {
   const Design& d = checks.design;
   if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t pp = d.parallel.pp, slots = d.workload.microbatch * d.parallel.dp,
@@ -93,7 +93,7 @@ void check_interleaving(Checks& checks) {
                  {set_to("schedule", "1f1b"), without_interleaving(d)});
   }
   check_layers(checks);
-  if (kind == ScheduleKind::OneFOneB) check_groups(checks);
+  if (kind == ScheduleKind::OneFOneB) check_microbatch_groups(checks);
 }
 
 }  // namespace shardscape

@@ -60,7 +60,7 @@ void check_modules(Checks& checks) {
   }
 }
 
-void check_groups(Checks& checks) {
+void check_recomputed_layers(Checks& checks) {
   if (!checks.in_range({"recompute", "recompute_method", "recompute_num_layers"})) return;
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
@@ -97,7 +97,7 @@ void check_checkpoints(Checks& checks) {
 
 void check_recompute(Checks& checks) {
   check_modules(checks);
-  check_groups(checks);
+  check_recomputed_layers(checks);
   check_checkpoints(checks);
 }
 

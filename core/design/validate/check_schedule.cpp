@@ -134,7 +134,7 @@ void check_split_units(Checks& checks) {
 }
 
 // Features that do not support split backwards.
-void check_split(Checks& checks) {
+void check_split_backward(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   if (!splits_backward(p.schedule)) return;
@@ -198,7 +198,7 @@ void check_schedule(Checks& checks) {
   check_chunks(checks);
   check_pass_times(checks);
   check_dual_pipe(checks);
-  check_split(checks);
+  check_split_backward(checks);
 }
 
 std::string schedule_label(ScheduleKind kind) {

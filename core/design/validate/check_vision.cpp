@@ -17,7 +17,7 @@ int64_t projector_width(const Design& d) {
   return d.model.vision_hidden * (tower_uses(d, Axis::ConvTaps) ? 2 : d.model.vision_merge);
 }
 
-void check_split(Checks& checks) {
+void check_tower_split(Checks& checks) {
   const Design& d = checks.design;
   if (!checks.in_range(
           {"tp", "vision_heads", "vision_ffn", "vision_hidden", "vision_merge", "vision_projector"}) ||
@@ -128,7 +128,7 @@ bool tp_splits_tower(const Design& design, int64_t tp) {
 
 void check_vision(Checks& checks) {
   if (!has_tower(checks.design)) return;
-  check_split(checks);
+  check_tower_split(checks);
   check_convolutions(checks);
   if (!runs_tower(checks.design) || !checks.in_range({"images", "image_size", "frames", "vision_patch",
                                                       "vision_frames", "vision_merge", "seq"}))

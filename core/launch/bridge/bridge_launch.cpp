@@ -5,6 +5,7 @@
 #include "launch/bridge/bridge_settings.h"
 #include "launch/megatron/megatron_text.h"
 #include "launch/megatron/model_arguments.h"
+#include "launch/text_lines.h"
 
 namespace shardscape {
 namespace {
@@ -49,8 +50,6 @@ constexpr std::pair<const char*, const char*> kTypes[] = {
     {"nvfp4", "bf16_with_nvfp4_mixed"}};
 
 constexpr const char* kVanilla = "vanilla_gpt_pretrain";
-
-bool has(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
 // The command of a text, without the script around it: from the line with the runner to the last line that a
 // backslash continues. Commands in texts that a script only writes are found too.
@@ -245,12 +244,12 @@ void read_config(const LaunchRequest& request, LaunchImport& out) {
 }  // namespace
 
 bool is_bridge_launch(std::string_view text) {
-  if (has(text, "_target_: megatron.bridge")) return true;
-  return (has(text, "--model_recipe_name") && has(text, ".py")) || has(text, "run_recipe.py");
+  if (mentions(text, "_target_: megatron.bridge")) return true;
+  return (mentions(text, "--model_recipe_name") && mentions(text, ".py")) || mentions(text, "run_recipe.py");
 }
 
 void read_bridge_launch(const LaunchRequest& request, LaunchImport& out) {
-  if (has(request.text, "_target_: megatron.bridge"))
+  if (mentions(request.text, "_target_: megatron.bridge"))
     read_config(request, out);
   else
     read_command(request, out);

@@ -1,21 +1,18 @@
 #include "launch/bridge/python_recipe.h"
 
+#include "launch/text_lines.h"
+
 namespace shardscape {
-namespace {
-
-bool has(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
-
-}  // namespace
 
 bool is_megatron_recipe(std::string_view text) {
-  const bool python = has(text, "\nimport ") || has(text, "\nfrom ") || text.starts_with("import ") ||
-                      text.starts_with("from ");
-  return python &&
-         (has(text, "megatron.bridge") || has(text, "nemo.collections") || has(text, "import nemo_run"));
+  const bool python = mentions(text, "\nimport ") || mentions(text, "\nfrom ") ||
+                      text.starts_with("import ") || text.starts_with("from ");
+  return python && (mentions(text, "megatron.bridge") || mentions(text, "nemo.collections") ||
+                    mentions(text, "import nemo_run"));
 }
 
 void refuse_megatron_recipe(const LaunchRequest& request, LaunchImport& out) {
-  const bool bridge = has(request.text, "megatron.bridge");
+  const bool bridge = mentions(request.text, "megatron.bridge");
   out.problems.emplace_back(
       ProblemCode::LaunchFormat, request.where,
       std::string("the file is a recipe in Python of ") + (bridge ? "Megatron-Bridge" : "NeMo 2") +

@@ -10,19 +10,19 @@
 namespace shardscape {
 namespace {
 
-struct Block {
+struct ExportedBlock {
   const char *architecture, *block, *activations;
   int64_t merged = 1;  // layers of the design in a layer of MaxText
 };
-constexpr Block kBlocks[] = {{"llama", "llama2", "silu,linear"},
-                             {"mixtral", "mixtral", "silu,linear"},
-                             {"gpt", "gpt3", "gelu"},
-                             {"gemma", "gemma", "gelu,linear"},
-                             {"gemma2", "gemma2", "gelu,linear", 2},
-                             {"qwen2", "qwen2", "silu,linear"},
-                             {"qwen3", "qwen3", "silu,linear"},
-                             {"qwen3-moe", "qwen3_moe", "silu,linear"},
-                             {"gpt-oss", "gpt_oss", "sigmoid,linear"}};
+constexpr ExportedBlock kExportedBlocks[] = {{"llama", "llama2", "silu,linear"},
+                                             {"mixtral", "mixtral", "silu,linear"},
+                                             {"gpt", "gpt3", "gelu"},
+                                             {"gemma", "gemma", "gelu,linear"},
+                                             {"gemma2", "gemma2", "gelu,linear", 2},
+                                             {"qwen2", "qwen2", "silu,linear"},
+                                             {"qwen3", "qwen3", "silu,linear"},
+                                             {"qwen3-moe", "qwen3_moe", "silu,linear"},
+                                             {"gpt-oss", "gpt_oss", "sigmoid,linear"}};
 
 class Command {
  public:
@@ -35,7 +35,7 @@ class Command {
   std::string text_ = "python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml";
 };
 
-void sizes(const Design& d, const Block& block, Command& out) {
+void sizes(const Design& d, const ExportedBlock& block, Command& out) {
   const ModelSpec& m = d.model;
   out.add("decoder_block", std::string(block.block));
   out.add("mlp_activations", "\"[" + std::string(block.activations) + "]\"");
@@ -147,11 +147,13 @@ const GapReasons& reasons() {
 std::variant<LaunchText, Problem> write_maxtext(const Design& d) {
   if (!trains(d))
     return Problem{ProblemCode::LaunchSetting, "mode", "MaxText trains; the design serves", "--mode train"};
-  const auto block = std::find_if(std::begin(kBlocks), std::end(kBlocks),
-                                  [&](const Block& one) { return d.model.architecture == one.architecture; });
-  if (block == std::end(kBlocks)) {
+  const auto block = std::find_if(
+      std::begin(kExportedBlocks), std::end(kExportedBlocks),
+      [&](const ExportedBlock& one) { return d.model.architecture == one.architecture; });
+  if (block == std::end(kExportedBlocks)) {
     std::string known;
-    for (const Block& one : kBlocks) known += (known.empty() ? "" : ", ") + std::string(one.architecture);
+    for (const ExportedBlock& one : kExportedBlocks)
+      known += (known.empty() ? "" : ", ") + std::string(one.architecture);
     return Problem{ProblemCode::LaunchSetting, "architecture",
                    "the architecture " + d.model.architecture + " is no decoder_block with sizes of its own",
                    "one of " + known};

@@ -44,11 +44,11 @@ const std::vector<SizedModel>& named_models() {
 }
 
 // decoder_block -> the architecture, and whether its layers have experts.
-struct Block {
+struct DecoderBlock {
   const char* name;
   const char* preset;  // whose blocks the sizes below replace
 };
-constexpr Block kBlocks[] = {
+constexpr DecoderBlock kDecoderBlocks[] = {
     {"llama2", "llama2-7b"},        {"default", "llama2-7b"},       {"mistral", "mistral-7b-v0.3"},
     {"mixtral", "mixtral-8x7b"},    {"gpt3", "gpt3-175b-megatron"}, {"gemma", "gemma-7b"},
     {"gemma2", "gemma2-27b"},       {"qwen2", "qwen2.5-7b"},        {"qwen3", "qwen3-8b"},
@@ -116,9 +116,9 @@ class ModelReader {
 
   bool by_sizes() {
     const std::string block = f_.text("decoder_block").value_or("llama2");
-    const auto known = std::find_if(std::begin(kBlocks), std::end(kBlocks),
-                                    [&](const Block& one) { return block == one.name; });
-    if (known == std::end(kBlocks))
+    const auto known = std::find_if(std::begin(kDecoderBlocks), std::end(kDecoderBlocks),
+                                    [&](const DecoderBlock& one) { return block == one.name; });
+    if (known == std::end(kDecoderBlocks))
       return set_requested_model(f_, request_, "decoder_block \"" + block + "\" has no known blocks", out_);
     if (!set_preset(f_, known->preset, "decoder_block")) return false;
     f_.design().model.preset.clear();

@@ -13,34 +13,34 @@ namespace {
 
 constexpr SettingAs kOn = SettingAs::On;
 
-constexpr SettingRow kRows[] = {{"TENSOR_MODEL_PARALLEL", "--tensor-model-parallel-size"},
-                                {"TP", "--tensor-model-parallel-size"},
-                                {"PIPELINE_MODEL_PARALLEL", "--pipeline-model-parallel-size"},
-                                {"PP", "--pipeline-model-parallel-size"},
-                                {"CONTEXT_PARALLEL", "--context-parallel-size"},
-                                {"CP", "--context-parallel-size"},
-                                {"INTERLEAVED_PIPELINE", "--num-virtual-stages-per-pipeline-rank"},
-                                {"VP", "--num-virtual-stages-per-pipeline-rank"},
-                                {"EXPERT_PARALLEL", "--expert-model-parallel-size"},
-                                {"MICRO_BATCH_SIZE", "--micro-batch-size"},
-                                {"MBS", "--micro-batch-size"},
-                                {"SEQ_PARALLEL", "--sequence-parallel", kOn},
-                                {"SP", "--sequence-parallel", kOn},
-                                {"TP_COMM_OVERLAP", "--tp-comm-overlap", kOn},
-                                {"MC_TP_OVERLAP_RS_DGRAD", "--tp-comm-overlap-rs-dgrad", kOn},
-                                {"OVERLAP_GRAD_REDUCE", "--overlap-grad-reduce", kOn},
-                                {"OVERLAP_PARAM_GATHER", "--overlap-param-gather", kOn},
-                                {"USE_DIST_OPTIMIZER", "--use-distributed-optimizer", kOn},
-                                {"ASYM_PP_EMBED", "--account-for-embedding-in-pipeline-split", kOn},
-                                {"ASYM_PP_LOSS", "--account-for-loss-in-pipeline-split", kOn},
-                                {"TP_PP_DP_MAPPING", "--use-tp-pp-dp-mapping", kOn},
-                                {"ACT_CKPT_GRANULARITY", "--recompute-granularity"},
-                                {"ACG", "--recompute-granularity"},
-                                {"ACT_CKPT_METHOD", "--recompute-method"},
-                                {"ACM", "--recompute-method"},
-                                {"ACT_CKPT_NUM_LAYERS", "--recompute-num-layers"},
-                                {"ACL", "--recompute-num-layers"},
-                                {"MAX_SEQLEN", "--seq-length"}};
+constexpr SettingRow kMlperfRows[] = {{"TENSOR_MODEL_PARALLEL", "--tensor-model-parallel-size"},
+                                      {"TP", "--tensor-model-parallel-size"},
+                                      {"PIPELINE_MODEL_PARALLEL", "--pipeline-model-parallel-size"},
+                                      {"PP", "--pipeline-model-parallel-size"},
+                                      {"CONTEXT_PARALLEL", "--context-parallel-size"},
+                                      {"CP", "--context-parallel-size"},
+                                      {"INTERLEAVED_PIPELINE", "--num-virtual-stages-per-pipeline-rank"},
+                                      {"VP", "--num-virtual-stages-per-pipeline-rank"},
+                                      {"EXPERT_PARALLEL", "--expert-model-parallel-size"},
+                                      {"MICRO_BATCH_SIZE", "--micro-batch-size"},
+                                      {"MBS", "--micro-batch-size"},
+                                      {"SEQ_PARALLEL", "--sequence-parallel", kOn},
+                                      {"SP", "--sequence-parallel", kOn},
+                                      {"TP_COMM_OVERLAP", "--tp-comm-overlap", kOn},
+                                      {"MC_TP_OVERLAP_RS_DGRAD", "--tp-comm-overlap-rs-dgrad", kOn},
+                                      {"OVERLAP_GRAD_REDUCE", "--overlap-grad-reduce", kOn},
+                                      {"OVERLAP_PARAM_GATHER", "--overlap-param-gather", kOn},
+                                      {"USE_DIST_OPTIMIZER", "--use-distributed-optimizer", kOn},
+                                      {"ASYM_PP_EMBED", "--account-for-embedding-in-pipeline-split", kOn},
+                                      {"ASYM_PP_LOSS", "--account-for-loss-in-pipeline-split", kOn},
+                                      {"TP_PP_DP_MAPPING", "--use-tp-pp-dp-mapping", kOn},
+                                      {"ACT_CKPT_GRANULARITY", "--recompute-granularity"},
+                                      {"ACG", "--recompute-granularity"},
+                                      {"ACT_CKPT_METHOD", "--recompute-method"},
+                                      {"ACM", "--recompute-method"},
+                                      {"ACT_CKPT_NUM_LAYERS", "--recompute-num-layers"},
+                                      {"ACL", "--recompute-num-layers"},
+                                      {"MAX_SEQLEN", "--seq-length"}};
 
 struct Change {
   const char *name, *usual, *reason;
@@ -87,7 +87,7 @@ class MlperfReader {
                each = whole_number(s_.text("DGXNGPU").value_or("8"));
     const auto gpus = gpus_of(nodes, each);
     if (!set_launch_gpus(request_, gpus, "DGXNNODES x DGXNGPU", out)) return;
-    s_.translate("", kRows);
+    s_.translate("", kMlperfRows);
     s_.assume("--use-distributed-optimizer", "true", "");
     if (benchmark) fixed(*benchmark);
     precision();
@@ -173,7 +173,7 @@ class MlperfReader {
 
 bool is_ours(const std::string& name) {
   const auto same = [&](const auto& row) { return name == row.name; };
-  return std::any_of(std::begin(kRows), std::end(kRows), same) ||
+  return std::any_of(std::begin(kMlperfRows), std::end(kMlperfRows), same) ||
          std::any_of(std::begin(kChanges), std::end(kChanges), same) ||
          std::find(std::begin(kOurs), std::end(kOurs), name) != std::end(kOurs) || name.starts_with("LORA_");
 }

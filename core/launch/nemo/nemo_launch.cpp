@@ -12,9 +12,9 @@
 namespace shardscape {
 namespace {
 
-constexpr SettingAs kOn = SettingAs::On, kOff = SettingAs::Off;
+constexpr SettingAs kNemoOn = SettingAs::On, kOff = SettingAs::Off;
 
-constexpr SettingRow kRows[] = {
+constexpr SettingRow kNemoRows[] = {
     {"num_layers", "--num-layers"},
     {"hidden_size", "--hidden-size"},
     {"num_attention_heads", "--num-attention-heads"},
@@ -30,17 +30,17 @@ constexpr SettingRow kRows[] = {
     {"activations_checkpoint_granularity", "--recompute-granularity"},
     {"activations_checkpoint_method", "--recompute-method"},
     {"activations_checkpoint_num_layers", "--recompute-num-layers"},
-    {"ub_tp_comm_overlap", "--tp-comm-overlap", kOn},
+    {"ub_tp_comm_overlap", "--tp-comm-overlap", kNemoOn},
     {"gradient_accumulation_fusion", "--no-gradient-accumulation-fusion", kOff},
-    {"fp8_params", "--fp8-param-gather", kOn},
-    {"optim.overlap_grad_sync", "--overlap-grad-reduce", kOn},
-    {"optim.overlap_param_sync", "--overlap-param-gather", kOn},
+    {"fp8_params", "--fp8-param-gather", kNemoOn},
+    {"optim.overlap_grad_sync", "--overlap-grad-reduce", kNemoOn},
+    {"optim.overlap_param_sync", "--overlap-param-gather", kNemoOn},
     {"optim.ddp_bucket_size", "--ddp-bucket-size"},
     {"tp_comm_overlap_ag", "--disable-tp-comm-overlap-ag", kOff},
     {"tp_comm_overlap_rs", "--disable-tp-comm-overlap-rs", kOff},
-    {"defer_embedding_wgrad_compute", "--defer-embedding-wgrad-compute", kOn},
-    {"overlap_moe_expert_parallel_comm", "--overlap-moe-expert-parallel-comm", kOn},
-    {"use_tp_pp_dp_mapping", "--use-tp-pp-dp-mapping", kOn}};
+    {"defer_embedding_wgrad_compute", "--defer-embedding-wgrad-compute", kNemoOn},
+    {"overlap_moe_expert_parallel_comm", "--overlap-moe-expert-parallel-comm", kNemoOn},
+    {"use_tp_pp_dp_mapping", "--use-tp-pp-dp-mapping", kNemoOn}};
 
 constexpr const char* kNoEffect[] = {"run.*", "exp_manager.*",     "hydra.*", "defaults*",    "trainer.*",
                                      "name",  "restore_from_path", "target",  "nemo_version", "training.*"};
@@ -139,7 +139,7 @@ class NemoReader {
   }
 
   void run(LaunchImport& out) {
-    s_.translate(m_, kRows);
+    s_.translate(m_, kNemoRows);
     blocks();
     precision();
     optimizer();

@@ -7,7 +7,7 @@
 namespace shardscape {
 namespace {
 
-constexpr const char* kNoEffect[] = {
+constexpr const char* kVerlWithoutEffect[] = {
     "algorithm.*",
     "critic.*",
     "custom_reward_function.*",
@@ -138,7 +138,7 @@ VerlBatch verl_batch(const LaunchArguments& arguments, int64_t cp, int64_t dp) {
 }
 
 std::vector<const char*> verl_no_effect() {
-  std::vector<const char*> out(std::begin(kNoEffect), std::end(kNoEffect));
+  std::vector<const char*> out(std::begin(kVerlWithoutEffect), std::end(kVerlWithoutEffect));
   for (const VerlChange& change : kChanges) out.push_back(change.name);
   return out;
 }

@@ -8,8 +8,8 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 100;      // nested blocks
-constexpr int kDeepestPart = 200;  // nested quotes and expansions
+constexpr int kDeepestBlock = 100;  // nested blocks
+constexpr int kDeepestPart = 200;   // nested quotes and expansions
 constexpr size_t kLongestPlaceholder = 200;
 
 struct Token {
@@ -216,8 +216,8 @@ class Parser {
 
   // Commands up to one of the words in `ends`, or ")" or ";;" or the end of the script.
   ShellList list(const std::vector<std::string_view>& ends) {
-    if (++depth_ > kDeepest)
-      fail("blocks are nested more than " + std::to_string(kDeepest) + " deep", "fewer");
+    if (++depth_ > kDeepestBlock)
+      fail("blocks are nested more than " + std::to_string(kDeepestBlock) + " deep", "fewer");
     ShellList out;
     ShellJoin join = ShellJoin::Always;
     for (skip_breaks(); at_ < tokens_.size(); skip_breaks()) {

@@ -6,7 +6,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 50;  // nested brackets
+constexpr int kDeepestTest = 50;  // nested brackets
 
 int64_t number(const std::string& text) {
   int64_t out = 0;
@@ -46,7 +46,7 @@ class Condition {
     return out;
   }
   bool single() {
-    if (++depth_ > kDeepest || at_ >= words_.size()) return false;
+    if (++depth_ > kDeepestTest || at_ >= words_.size()) return false;
     bool out = false;
     if (take("!")) {
       out = !single();

@@ -10,16 +10,16 @@
 namespace shardscape {
 namespace {
 
-constexpr int kDeepest = 50;          // nested expansions
-constexpr size_t kLongestSet = 256;   // characters of "[a-z]" in a pattern
-constexpr size_t kLongestRange = 64;  // characters of "{0..3}"
+constexpr int kDeepestExpansion = 50;  // nested expansions
+constexpr size_t kLongestSet = 256;    // characters of "[a-z]" in a pattern
+constexpr size_t kLongestRange = 64;   // characters of "{0..3}"
 constexpr int64_t kLargestOfRange = 1'000'000'000;
 constexpr size_t kFieldSteps = 64;  // of the budget: memory of a field besides its text
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 size_t end_of_name(std::string_view text, size_t at) {
-  while (at < text.size() && is_name(text[at])) ++at;
+  while (at < text.size() && is_name_character(text[at])) ++at;
   return at;
 }
 
@@ -332,10 +332,10 @@ void ShellExpander::part(std::string_view word, size_t& at, bool quoted, Piece& 
     dollar(word.substr(at, end - at), quoted, out);
     at = end;
   } else if (c == '$' && at + 1 < word.size() &&
-             (is_name(word[at + 1]) ||
+             (is_name_character(word[at + 1]) ||
               std::string_view("@*#?$").find(word[at + 1]) != std::string_view::npos)) {
     const bool digit = std::isdigit(static_cast<unsigned char>(word[at + 1]));
-    const size_t last = digit || !is_name(word[at + 1]) ? at + 2 : end_of_name(word, at + 1);
+    const size_t last = digit || !is_name_character(word[at + 1]) ? at + 2 : end_of_name(word, at + 1);
     const std::string_view name = word.substr(at + 1, last - at - 1);
     if (name == "@")
       all(state_.arguments, quoted, false, out);
@@ -412,7 +412,7 @@ std::vector<std::string> ShellExpander::listed(std::string_view word) {
 
 std::vector<std::string> ShellExpander::fields(std::string_view word) {
   Piece out{state_.budget};
-  if (++depth_ > kDeepest) throw ShellTooLong{};
+  if (++depth_ > kDeepestExpansion) throw ShellTooLong{};
   std::vector<std::string> words = range(word);
   if (words.empty()) words = listed(word);
   if (!words.empty()) {
@@ -430,7 +430,7 @@ std::vector<std::string> ShellExpander::fields(std::string_view word) {
 std::string ShellExpander::text(std::string_view word) {
   Piece out{state_.budget};
   out.split = false;
-  if (++depth_ > kDeepest) throw ShellTooLong{};
+  if (++depth_ > kDeepestExpansion) throw ShellTooLong{};
   for (size_t at = 0; at < word.size();) part(word, at, false, out);
   --depth_;
   return out.current;

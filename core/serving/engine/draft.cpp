@@ -11,7 +11,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kContext = 1 << 20;  // exceeds every window
+constexpr int64_t kDraftContext = 1 << 20;  // exceeds every window
 
 // The block of the segment that reads the parameter; empty: none.
 std::string block_reading(const Segment& segment, TensorId parameter) {
@@ -62,7 +62,7 @@ Design draft_model_design(const Design& engine, const ModelSpec& model, int64_t 
 }
 
 std::shared_ptr<const Report> draft_step(const Design& draft, std::shared_ptr<PlanCache> cache) {
-  return estimate(serving_design(draft, Mode::Decode, least_batch(draft), kContext), std::move(cache));
+  return estimate(serving_design(draft, Mode::Decode, least_batch(draft), kDraftContext), std::move(cache));
 }
 
 Result<int64_t> draft_weights(const Draft& draft, const Report& model, std::shared_ptr<PlanCache> cache) {

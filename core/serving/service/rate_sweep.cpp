@@ -14,7 +14,7 @@ namespace shardscape {
 namespace {
 
 constexpr int kTenths = 12;  // the usual rates, in tenths of the throughput
-constexpr int kHalvings = 4;
+constexpr int kRateHalvings = 4;
 
 // Three significant digits: rates that people read and type again.
 double readable(double rate) { return parse_real(real_text(rate, 3)).value_or(rate); }
@@ -115,7 +115,7 @@ Result<std::shared_ptr<const RateSweep>> sweep_rates(
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   if (auto problem = sweeper.add(rates)) return *std::move(problem);
-  for (int i = 0; usual && i < kHalvings && !stop.stop_requested(); ++i) {
+  for (int i = 0; usual && i < kRateHalvings && !stop.stop_requested(); ++i) {
     const std::optional<double> rate = sweeper.above_knee();
     if (!rate) break;
     if (auto problem = sweeper.add({*rate})) return *std::move(problem);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kShareStep = 0.05;
 
-std::string number_text(double value) {
+std::string exact_number(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
@@ -27,9 +27,9 @@ double number_of(const std::string& text) {
 
 std::vector<std::string> number_steps(double value) {
   if (!(value > 0)) return {};
-  if (value > 1) return {number_text(value / 2), number_text(value * 2)};
+  if (value > 1) return {exact_number(value / 2), exact_number(value * 2)};
   // Shares have two decimals. A step that leaves the range is left out by check_spec.
-  const auto rounded = [](double share) { return number_text(std::round(share * 100) / 100); };
+  const auto rounded = [](double share) { return exact_number(std::round(share * 100) / 100); };
   return {rounded(value - kShareStep), rounded(value + kShareStep)};
 }
 

@@ -25,6 +25,7 @@
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/architecture/part_box.h"
 #include "ui/views/architecture/pattern_strip.h"
 #include "ui/views/architecture/sizes_model.h"
@@ -34,8 +35,6 @@ namespace {
 
 constexpr int kColor = 0, kName = 1, kLayers = 2, kMixer = 3, kFeedForward = 4, kParameters = 5, kFlops = 6,
               kCopy = 7;
-
-QString qt(const std::string& text) { return QString::fromStdString(text); }
 
 QLabel* caption(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text, parent);
@@ -107,7 +106,7 @@ QWidget* LayersPage::makeHeading() {
   edit_text_->setObjectName(QStringLiteral("duplicate"));
   edit_text_->setToolTip(tr("Opens the text of this architecture as a copy of your own"));
   connect(edit_text_, &QPushButton::clicked, this,
-          [this] { Q_EMIT textRequested(qt(session_->design().model.architecture)); });
+          [this] { Q_EMIT textRequested(text_of(session_->design().model.architecture)); });
   save_ = new QPushButton(tr("Save model…"), heading);
   save_->setObjectName(QStringLiteral("save_model"));
   save_->setToolTip(tr("Keeps this model under Yours in the list of models"));
@@ -264,8 +263,8 @@ void LayersPage::fillChoices(PartBox* box, bool mixer) {
   box->clear();
   for (const PartChoice& choice :
        part_choices(mixer ? BlockUse::Mixer : BlockUse::FeedForward, ModelLibrary::instance())) {
-    box->addItem(qt(choice.label), qt(choice.call));
-    box->setItemData(box->count() - 1, qt(choice.call + "\n" + choice.help), Qt::ToolTipRole);
+    box->addItem(text_of(choice.label), text_of(choice.call));
+    box->setItemData(box->count() - 1, text_of(choice.call + "\n" + choice.help), Qt::ToolTipRole);
   }
 }
 
@@ -276,24 +275,24 @@ void LayersPage::refresh() {
   const ModelSpec& model = session_->design().model;
   kinds_ = kind_numbers(*report);
   pattern_ = pattern_of(model, ModelLibrary::instance());
-  title_->setText(qt(model.architecture));
+  title_->setText(text_of(model.architecture));
   numbers_->setText(tr("%1 parameters, %2 active  ·  %3 per token")
-                        .arg(qt(format_count(report->model_parameters.value)),
-                             qt(format_count(report->active_parameters.value)),
-                             qt(flops_text(flops_per_token(*report)))));
+                        .arg(text_of(format_count(report->model_parameters.value)),
+                             text_of(format_count(report->active_parameters.value)),
+                             text_of(flops_text(flops_per_token(*report)))));
   const auto parts = pattern_parts(pattern_);
   if (const auto* read = std::get_if<PatternParts>(&parts)) {
     const std::string* texts[] = {&read->prefix, &read->repeat, &read->suffix};
     for (int i = 0; i < 3; ++i)
-      if (!parts_[i]->hasFocus() || !parts_[i]->isModified()) parts_[i]->setText(qt(*texts[i]));
+      if (!parts_[i]->hasFocus() || !parts_[i]->isModified()) parts_[i]->setText(text_of(*texts[i]));
   }
   QStringList names;
-  for (const KindNumbers& kind : kinds_) names << qt(kind.name);
+  for (const KindNumbers& kind : kinds_) names << text_of(kind.name);
   std::vector<int> layers;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
     const int kind = report->graph().layer_kind(layer, model);
-    layers.push_back(
-        static_cast<int>(names.indexOf(qt(report->graph().segments[static_cast<size_t>(kind) + 1].name))));
+    layers.push_back(static_cast<int>(
+        names.indexOf(text_of(report->graph().segments[static_cast<size_t>(kind) + 1].name))));
   }
   const auto named = parse_layer_pattern(pattern_);
   const auto* ends = std::get_if<NamedPattern>(&named);
@@ -311,9 +310,9 @@ void LayersPage::fillRows() {
     rows_ << makeRow(static_cast<int>(rows_.size()));
   const auto choose = [](PartBox* box, const std::string& call) {
     box->setEnabled(!call.empty());
-    int index = box->findData(qt(call));
+    int index = box->findData(text_of(call));
     if (index < 0 && !call.empty()) {
-      box->addItem(qt(call), qt(call));
+      box->addItem(text_of(call), text_of(call));
       index = box->count() - 1;
     }
     box->setCurrentIndex(index);
@@ -330,13 +329,13 @@ void LayersPage::fillRows() {
       widget->setVisible(shown);
     if (!shown) continue;
     const KindNumbers& kind = kinds_[static_cast<size_t>(i)];
-    const QString name = qt(kind.name);
+    const QString name = text_of(kind.name);
     row.color->setStyleSheet(QStringLiteral("background: %1; border-radius: 2px;")
                                  .arg(PatternStrip::color(static_cast<int>(i)).name()));
     row.name->setText(name);
-    row.layers->setText(qt(grouped(kind.layers)));
-    row.parameters->setText(qt(format_count(kind.parameters)));
-    row.flops->setText(qt(flops_text(kind.flops_per_token)));
+    row.layers->setText(text_of(grouped(kind.layers)));
+    row.parameters->setText(text_of(format_count(kind.parameters)));
+    row.flops->setText(text_of(flops_text(kind.flops_per_token)));
     row.mixer->setAccessibleName(tr("Mixer of %1").arg(name));
     row.mixer->setObjectName(QStringLiteral("mixer_") + name);
     row.feed_forward->setAccessibleName(tr("Feed-forward part of %1").arg(name));
@@ -349,7 +348,7 @@ void LayersPage::fillRows() {
 }
 
 void LayersPage::refuse(const Problem& problem) {
-  issue_->show(qt(problem.what), qt(problem.accepted), QString(), {});
+  issue_->show(text_of(problem.what), text_of(problem.accepted), QString(), {});
   issue_->setVisible(true);
 }
 
@@ -360,7 +359,7 @@ void LayersPage::askForWindow() {
   });
   if (missing == problems.end()) return;
   const Fix fix = missing->fixes.front();
-  issue_->show(qt(missing->what), qt(missing->accepted), capitalized(qt(fix.label)),
+  issue_->show(text_of(missing->what), text_of(missing->accepted), capitalized(text_of(fix.label)),
                [this, fix] { session_->applyFix(fix); });
 }
 
@@ -373,7 +372,7 @@ void LayersPage::showNaming(bool naming) {
 }
 
 void LayersPage::askName() {
-  name_->setText(qt(session_->design().name));
+  name_->setText(text_of(session_->design().name));
   showNaming(true);
   name_->selectAll();
   name_->setFocus(Qt::OtherFocusReason);
@@ -390,12 +389,12 @@ void LayersPage::saveModel() {
   if (const auto* problem = std::get_if<Problem>(&path)) return refuse(*problem);
   showNaming(false);
   session_->reloadLibrary();
-  session_->applyPreset(qt(id));
+  session_->applyPreset(text_of(id));
 }
 
 void LayersPage::adopt(const ModelSpec& model, const QString& undo_text) {
   issue_->setVisible(false);
-  session_->adoptModel(model, qt(session_->design().name), undo_text);
+  session_->adoptModel(model, text_of(session_->design().name), undo_text);
 }
 
 void LayersPage::choosePart(int row, bool mixer, int index) {
@@ -410,8 +409,8 @@ void LayersPage::choosePart(int row, bool mixer, int index) {
     refuse(*problem);
     return fillRows();
   }
-  adopt(std::get<ModelSpec>(made),
-        mixer ? tr("mixer of %1").arg(qt(kind.name)) : tr("feed-forward part of %1").arg(qt(kind.name)));
+  adopt(std::get<ModelSpec>(made), mixer ? tr("mixer of %1").arg(text_of(kind.name))
+                                         : tr("feed-forward part of %1").arg(text_of(kind.name)));
 }
 
 void LayersPage::enterPattern() {
@@ -430,7 +429,7 @@ void LayersPage::copyKind(int row) {
   std::string made;
   const ModelSpec model = with_new_kind(session_->design().model, kinds_[static_cast<size_t>(row)].name,
                                         pattern_, ModelLibrary::instance(), made);
-  adopt(model, tr("new kind %1").arg(qt(made)));
+  adopt(model, tr("new kind %1").arg(text_of(made)));
 }
 
 QString LayersPage::enterSize(int row, const QString& kind, const QString& text) {
@@ -438,14 +437,14 @@ QString LayersPage::enterSize(int row, const QString& kind, const QString& text)
   if (kind.isEmpty()) {
     const auto problem = session_->setKnob(QString::fromUtf8(size.id), text);
     session_->endEdit();
-    return problem ? qt(problem->what) : QString();
+    return problem ? text_of(problem->what) : QString();
   }
   std::optional<int64_t> value;
   if (!text.isEmpty()) {
     const NumberText read = parse_number(text.toStdString(), true);
     if (read.fault != NumberFault::None || read.value < size.min || read.value > size.max)
       return tr("%1: \"%2\" is not a whole number from %3 to %4")
-          .arg(QString::fromUtf8(size.label), text, qt(grouped(size.min)), qt(grouped(size.max)));
+          .arg(QString::fromUtf8(size.label), text, text_of(grouped(size.min)), text_of(grouped(size.max)));
     value = read.value;
     if (*value == session_->design().model.*size.member) value.reset();
   }

@@ -19,6 +19,7 @@
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/newest_job.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/architecture/json_highlighter.h"
 
 namespace shardscape::ui {
@@ -27,17 +28,15 @@ namespace {
 constexpr int kTypingMs = 200;
 constexpr const char* kText = "text";  // the name of the text in messages, which show line and column instead
 
-QString qt(const std::string& text) { return QString::fromStdString(text); }
-
 // "Line 10, column 14: ..."; a mistake of the whole text has no line.
 QString mistake_text(const Problem& problem) {
   const auto place = parse_place(problem.where);
   const QString at = problem.where == kText ? QObject::tr("Whole text")
-                     : !place               ? qt(problem.where)
+                     : !place               ? text_of(problem.where)
                      : place->column > 0
                          ? QObject::tr("Line %1, column %2").arg(place->line).arg(place->column)
                          : QObject::tr("Line %1").arg(place->line);
-  return at + QStringLiteral(": ") + qt(problem.what);
+  return at + QStringLiteral(": ") + text_of(problem.what);
 }
 
 // An id with a number that no file has.
@@ -154,9 +153,9 @@ void TextPage::fillTexts() {
   const auto add = [&](const std::string& id, bool block, const SourcePlace& place) {
     if (id.find(';') != std::string::npos) return;
     const QString kind = block ? tr("block") : tr("architecture");
-    texts_->addItem(
-        is_own(place) ? tr("Yours: %1 (%2)").arg(qt(id), kind) : QStringLiteral("%1 (%2)").arg(qt(id), kind),
-        QStringList{qt(id), block ? QStringLiteral("block") : QString()});
+    texts_->addItem(is_own(place) ? tr("Yours: %1 (%2)").arg(text_of(id), kind)
+                                  : QStringLiteral("%1 (%2)").arg(text_of(id), kind),
+                    QStringList{text_of(id), block ? QStringLiteral("block") : QString()});
   };
   for (const bool own : {true, false}) {
     for (const Architecture& a : library.architectures())
@@ -175,7 +174,7 @@ void TextPage::openChosen(int index) {
   const SourcePlace place = block ? library.block(id)->place : library.architecture(id)->place;
   if (!is_own(place)) return duplicate(words[0], block);
   const auto text = block ? block_text(id, library) : architecture_text(id, library);
-  if (const auto* read = std::get_if<std::string>(&text)) setText(qt(*read));
+  if (const auto* read = std::get_if<std::string>(&text)) setText(text_of(*read));
 }
 
 void TextPage::duplicate(const QString& id, bool block) {
@@ -183,7 +182,7 @@ void TextPage::duplicate(const QString& id, bool block) {
   const auto text = block ? block_text(id.toStdString(), library)
                           : architecture_text(id.toStdString(), library);
   if (const auto* read = std::get_if<std::string>(&text))
-    setText(qt(with_id(*read, free_id(id.toStdString(), block))));
+    setText(text_of(with_id(*read, free_id(id.toStdString(), block))));
 }
 
 void TextPage::setText(const QString& text) {
@@ -211,10 +210,10 @@ void TextPage::take(std::shared_ptr<const ArchitectureCheck> check) {
     show_graph_(check_->report);
     QStringList kinds;
     for (const KindNumbers& kind : check_->kinds)
-      kinds << QStringLiteral("%1 × %2").arg(kind.layers).arg(qt(kind.name));
+      kinds << QStringLiteral("%1 × %2").arg(kind.layers).arg(text_of(kind.name));
     numbers_->setText(tr("%1 parameters  ·  %2 per token  ·  %3")
-                          .arg(qt(format_count(check_->report->model_parameters.value)),
-                               qt(format_flops(static_cast<Wide>(flops_per_token(*check_->report)))),
+                          .arg(text_of(format_count(check_->report->model_parameters.value)),
+                               text_of(format_flops(static_cast<Wide>(flops_per_token(*check_->report)))),
                                kinds.join(QStringLiteral(", "))));
   }
   save_->setEnabled(check_->ok());
@@ -252,8 +251,8 @@ void TextPage::showMistakes() {
                                                    : nullptr;
   message_->setEnabled(!check_->mistakes.empty());
   message_->setText(shown ? mistake_text(*shown) : tr("No mistakes"));
-  message_->setAccessibleDescription(shown ? qt(shown->accepted) : QString());
-  message_->setToolTip(shown && !shown->accepted.empty() ? tr("Accepted: %1").arg(qt(shown->accepted))
+  message_->setAccessibleDescription(shown ? text_of(shown->accepted) : QString());
+  message_->setToolTip(shown && !shown->accepted.empty() ? tr("Accepted: %1").arg(text_of(shown->accepted))
                                                          : QString());
   const QColor ink = readable(shown ? (sizes ? c.note : c.bad) : c.good, c.panel);
   message_->setStyleSheet(
@@ -275,19 +274,19 @@ bool TextPage::save() {
   if (!checked() || !check_->ok()) return false;
   const auto path = save_own(check_->kind.folder, check_->kind.id, editor_->toPlainText().toStdString());
   if (const auto* problem = std::get_if<Problem>(&path)) {
-    message_->setText(qt(problem->what) + QStringLiteral("; ") + qt(problem->accepted));
+    message_->setText(text_of(problem->what) + QStringLiteral("; ") + text_of(problem->accepted));
     return false;
   }
   session_->reloadLibrary();
-  message_->setText(tr("Saved as %1").arg(qt(std::get<std::filesystem::path>(path).string())));
-  Q_EMIT saved(qt(std::get<std::filesystem::path>(path).string()));
+  message_->setText(tr("Saved as %1").arg(text_of(std::get<std::filesystem::path>(path).string())));
+  Q_EMIT saved(text_of(std::get<std::filesystem::path>(path).string()));
   return true;
 }
 
 void TextPage::use() {
   if (!checked() || !check_->counted() || !save()) return;
-  session_->adoptModel(check_->report->design.model, qt(session_->design().name),
-                       tr("architecture %1").arg(qt(check_->kind.id)));
+  session_->adoptModel(check_->report->design.model, text_of(session_->design().name),
+                       tr("architecture %1").arg(text_of(check_->kind.id)));
 }
 
 }  // namespace shardscape::ui

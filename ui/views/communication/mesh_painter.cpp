@@ -17,7 +17,7 @@ namespace {
 constexpr double kLegendLine = 22, kSwatch = 12;
 constexpr double kHairlineBlock = 6;  // blocks of at least this size have a line between nodes
 
-QString tr(const char* text) { return QCoreApplication::translate("MeshView", text); }
+QString tr_painter(const char* text) { return QCoreApplication::translate("MeshView", text); }
 
 QColor node_tint(bool strong, const QColor& ground) {
   return mixed(ground, Theme::instance().colors().text, strong ? 0.13 : 0.05);
@@ -44,16 +44,17 @@ class MeshPainter {
                   Qt::AlignLeft | Qt::AlignVCenter, text);
       x = swatch.right() + 6 + advance + 16;
     };
-    entry(colors_.accent, colors_.accent, 1, tr("rank %1").arg(grouped_text(d_.selected)));
-    if (group_) entry(member_fill(), edge(), 2, tr("its %1 group").arg(text_of(group_->name)));
+    entry(colors_.accent, colors_.accent, 1, tr_painter("rank %1").arg(grouped_text(d_.selected)));
+    if (group_) entry(member_fill(), edge(), 2, tr_painter("its %1 group").arg(text_of(group_->name)));
     entry(node_tint(false, d_.ground), colors_.line, 1, {});
     x -= 18;
     entry(node_tint(true, d_.ground), colors_.line, 1,
           grid_.hasRacks()
-              ? tr("racks of %1, in nodes of %2")
-                    .arg(counted_text(grid_.ranksPerRack(), tr("rank"), tr("ranks")),
+              ? tr_painter("racks of %1, in nodes of %2")
+                    .arg(counted_text(grid_.ranksPerRack(), tr_painter("rank"), tr_painter("ranks")),
                          grouped_text(grid_.gpusPerNode()))
-              : tr("nodes of %1").arg(counted_text(grid_.gpusPerNode(), tr("rank"), tr("ranks"))));
+              : tr_painter("nodes of %1")
+                    .arg(counted_text(grid_.gpusPerNode(), tr_painter("rank"), tr_painter("ranks"))));
   }
 
   void detail() {
@@ -67,7 +68,7 @@ class MeshPainter {
     for (int64_t s = w.stage; s < w.stage + layout_.shownStages(); ++s) {
       p_.setFont(Theme::instance().uiFont(11));
       p_.setPen(colors_.secondary);
-      p_.drawText(layout_.stageHeading(s), Qt::AlignRight | Qt::AlignVCenter, tr("stage %1").arg(s));
+      p_.drawText(layout_.stageHeading(s), Qt::AlignRight | Qt::AlignVCenter, tr_painter("stage %1").arg(s));
       for (int64_t l = w.line; l < w.line + layout_.shownLines(); ++l) cells(s, l);
     }
   }
@@ -77,11 +78,12 @@ class MeshPainter {
     p_.setFont(Theme::instance().uiFont(11));
     p_.setPen(colors_.secondary);
     const int64_t each = layout_.ranksPerBlock() * layout_.stagesPerBand();
-    QString text = tr("All %1 ranks, a row for each stage: ").arg(grouped_text(grid_.ranks()));
+    QString text = tr_painter("All %1 ranks, a row for each stage: ").arg(grouped_text(grid_.ranks()));
     if (layout_.stagesPerBand() > 1)
-      text = tr("All %1 ranks, a row for each %2 stages: ")
+      text = tr_painter("All %1 ranks, a row for each %2 stages: ")
                  .arg(grouped_text(grid_.ranks()), grouped_text(layout_.stagesPerBand()));
-    text += each == 1 ? tr("a block is one rank") : tr("a block is %1 ranks").arg(grouped_text(each));
+    text += each == 1 ? tr_painter("a block is one rank")
+                      : tr_painter("a block is %1 ranks").arg(grouped_text(each));
     p_.drawText(QRectF(area.left() + MeshLayout::kStageLabel, area.top(),
                        area.width() - MeshLayout::kStageLabel, MeshLayout::kHeading),
                 Qt::AlignLeft | Qt::AlignVCenter, text);
@@ -125,17 +127,19 @@ class MeshPainter {
   QStringList columnTexts(int64_t column) const {
     const int64_t rank = grid_.rank({0, column, 0});
     const QString dp = QString::number(grid_.mesh().coordinate(rank, MeshAxis::Dp));
-    if (grid_.mesh().degree(MeshAxis::Cp) == 1) return {tr("dp %1").arg(dp), dp};
+    if (grid_.mesh().degree(MeshAxis::Cp) == 1) return {tr_painter("dp %1").arg(dp), dp};
     const QString cp = QString::number(grid_.mesh().coordinate(rank, MeshAxis::Cp));
-    return {tr("dp %1, cp %2").arg(dp, cp), dp + u'/' + cp};
+    return {tr_painter("dp %1, cp %2").arg(dp, cp), dp + u'/' + cp};
   }
 
   QStringList nodeTexts(int64_t rank) const {
     const QString node = grouped_text(grid_.node(rank));
-    QStringList out{tr("node %1").arg(node), tr("n%1").arg(node)};
+    QStringList out{tr_painter("node %1").arg(node), tr_painter("n%1").arg(node)};
     if (!grid_.hasRacks()) return out;
     const QString rack = grouped_text(grid_.rack(rank));
-    return QStringList{tr("rack %1, node %2").arg(rack, node), tr("r%1 n%2").arg(rack, node)} + out;
+    return QStringList{tr_painter("rack %1, node %2").arg(rack, node),
+                       tr_painter("r%1 n%2").arg(rack, node)} +
+           out;
   }
 
   // One line of cells: grounds of nodes with their names, then the ranks.
@@ -232,9 +236,9 @@ class MeshPainter {
       const QRectF rect = layout_.bandRect(band);
       const QRectF text(layout_.overview().left(), rect.center().y() - 7, MeshLayout::kStageLabel - 8, 14);
       p_.setPen(strong ? colors_.text : colors_.secondary);
-      p_.drawText(
-          text, Qt::AlignRight | Qt::AlignVCenter,
-          tr("stage %1").arg(strong ? grid_.place(d_.selected).stage : band * layout_.stagesPerBand()));
+      p_.drawText(text, Qt::AlignRight | Qt::AlignVCenter,
+                  tr_painter("stage %1")
+                      .arg(strong ? grid_.place(d_.selected).stage : band * layout_.stagesPerBand()));
       return text;
     };
     const double selected_y = layout_.bandRect(selected).center().y();

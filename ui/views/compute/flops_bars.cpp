@@ -9,7 +9,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("FlopsBars", text); }
+QString tr_bars(const char* text) { return QCoreApplication::translate("FlopsBars", text); }
 
 constexpr FlopsGroup kGroups[] = {FlopsGroup::MatrixProducts, FlopsGroup::Attention, FlopsGroup::Activation,
                                   FlopsGroup::Embedding,      FlopsGroup::Loss,      FlopsGroup::Pointwise,
@@ -139,7 +139,7 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
   data.unit = scale.unit;
   data.divisor = scale.divisor;
   data.text = [](double value) { return flops_text(static_cast<Wide>(value)); };
-  data.nothing = tr("No FLOPs on any stage.");
+  data.nothing = tr_bars("No FLOPs on any stage.");
   add_segments(data, report, flops_segments(report, convention), largest,
                [&](const StageReport& stage, const FlopsSegment& segment) {
                  return segment_value(stage, segment, convention);
@@ -156,7 +156,7 @@ BarData time_bars(const Report& report, const Simulation* simulation) {
   data.unit = scale.unit;
   data.divisor = scale.divisor;
   data.text = [](double value) { return seconds_text(value); };
-  data.nothing = tr("No estimate of the step.");
+  data.nothing = tr_bars("No estimate of the step.");
   add_segments(data, report, time_segments(report, simulation), longest,
                [&](const StageReport& stage, const FlopsSegment& segment) {
                  return simulation ? segment_seconds(*simulation, stage, segment) : 0;

@@ -25,6 +25,7 @@
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/grouped_bars.h"
 
 namespace shardscape::ui {
@@ -34,8 +35,6 @@ namespace {
 constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;
 constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   TableCell cell = text_cell(figure_text(kind, value, units),
                              std::isnan(value) ? QString() : QString::number(value, 'g', 12));
@@ -44,7 +43,7 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
 }
 
 // How to set the price or the power that an unknown cost needs.
-QString missing_tip(const ComparedFigure& figure, const Design& design) {
+QString missing_figure_tip(const ComparedFigure& figure, const Design& design) {
   if (figure.group != FigureGroup::Cost) return {};
   if (figure.id.starts_with("usd")) return missingCostTip(design.cluster, "price_per_hour");
   return figure.id.starts_with("kwh") || figure.id == "mwh" ? missingCostTip(design.cluster, "board_power")
@@ -121,10 +120,10 @@ void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int d
   Rows rows;
   for (const ComparedKnob& knob : knobs) {
     std::vector<TableCell>& row = rows.emplace_back();
-    row.push_back(text_cell(text(knob.knob->label), text(knob.knob->id)));
+    row.push_back(text_cell(text_of(knob.knob->label), text_of(knob.knob->id)));
     for (int place = 0; place < designs; ++place) {
       const std::string& value = knob.values[static_cast<size_t>(Comparisons::place(place))];
-      row.push_back(text_cell(displayText(*knob.knob, text(value)), text(value)));
+      row.push_back(text_cell(displayText(*knob.knob, text_of(value)), text_of(value)));
       row.back().strong = value != knob.values[1];  // the baseline's
     }
   }
@@ -142,12 +141,12 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
   for (const ComparedFigure& figure : figures) {
     std::vector<TableCell>& row = rows.emplace_back();
     row.push_back(text_cell(group_text(figure.group)));
-    TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
-    name.tip = group_text(figure.group) + QStringLiteral(": ") + text(figure.label);
+    TableCell name = text_cell(prefix_of(figure) + text_of(figure.label), text_of(figure.id));
+    name.tip = group_text(figure.group) + QStringLiteral(": ") + text_of(figure.label);
     row.push_back(std::move(name));
     const auto value_cell = [&](size_t member) {
       TableCell cell = figure_cell(figure.kind, figure.values[member], units);
-      if (std::isnan(figure.values[member])) cell.tip = missing_tip(figure, designs[member]);
+      if (std::isnan(figure.values[member])) cell.tip = missing_figure_tip(figure, designs[member]);
       if (!figure.band(member).empty()) {
         if (figure.id == "step_seconds" || figure.id == "memory")
           cell.text += QStringLiteral(" (%1)").arg(band_range_text(figure, member, units));
@@ -164,12 +163,12 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures,
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
       if (by == 0 || figure.kind == FigureKind::Share)
-        difference.text = text(figure.difference(0, member));  // percentage points, not percent of percent
-      TableCell percent = text_cell(text(figure.percent(0, member)));
+        difference.text = text_of(figure.difference(0, member));  // percentage points, not percent of percent
+      TableCell percent = text_cell(text_of(figure.percent(0, member)));
       percent.sort = base != 0 && !std::isnan(by) ? QVariant(by / base) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / base, 'g', 12);
       if (member > 1) row.push_back(value_cell(member));
-      judge(figure.verdict(0, member), text(figure.judged_ratio(0, member)), difference, percent);
+      judge(figure.verdict(0, member), text_of(figure.judged_ratio(0, member)), difference, percent);
       row.push_back(std::move(difference));
       row.push_back(std::move(percent));
     }
@@ -296,10 +295,10 @@ QString ComparePage::stateOf(int member) const {
   if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].computed) return tr("computing…");
   if (!of.simulation) {
     const bool why = of.report && !of.report->problems.empty();
-    return why ? tr("cannot run: %1").arg(text(of.report->problems.front().what)) : tr("no step");
+    return why ? tr("cannot run: %1").arg(text_of(of.report->problems.front().what)) : tr("no step");
   }
   const MemoryTimeline& memory = *of.report->memory;
-  QStringList parts{text(format_seconds(of.simulation->step_seconds)),
+  QStringList parts{text_of(format_seconds(of.simulation->step_seconds)),
                     bytes_text(memory_in_use(*of.report, memory.peak_stage), session_->units()),
                     tr("MFU %1").arg(percent_text(of.simulation->mfu))};
   if (!memory.fits) parts << tr("does not fit");
@@ -504,7 +503,7 @@ void ComparePage::fitHeights() {
 }
 
 Picture ComparePage::picture() const {
-  const QString name = text(session_->design().name);
+  const QString name = text_of(session_->design().name);
   QStringList letters;
   for (int place = 0; place <= comparisons_->size(); ++place) {
     const int member = Comparisons::place(place);

@@ -27,10 +27,10 @@ namespace shardscape::ui {
 namespace {
 
 enum Box { X, Y, Colour, Shape };
-// The largest share of the page's height for the table; the second one is for pages lower than kLowPage.
+// The largest share of the page's height for the table; the second one is for pages lower than kLowDesigns.
 constexpr double kTableShare = 0.32, kLowTableShare = 0.3;
-constexpr int kLeastTable = 92;  // pixels
-constexpr int kLowPage = 620;    // pixels; on lower pages, filters and table leave room for the scatter plot
+constexpr int kLeastTable = 92;   // pixels
+constexpr int kLowDesigns = 620;  // pixels; on lower pages, filters and table leave room for the scatter plot
 // Figures that are hidden in the table until the person shows them.
 constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "model_tflops"};
 
@@ -503,11 +503,11 @@ bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
 void DesignsPage::resizeEvent(QResizeEvent*) { fitHeights(); }
 
 void DesignsPage::fitHeights() {
-  filters_->setFlat(height() < kLowPage);
+  filters_->setFlat(height() < kLowDesigns);
   filters_->setFixedHeight(filters_->heightFor(width()));
   const bool shown = rows_ && rows_->rows() > 0;
   const int most = std::max(
-      kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
+      kLeastTable, static_cast<int>(height() * (height() < kLowDesigns ? kLowTableShare : kTableShare)));
   const int table = shown ? std::max(kLeastTable, table_->heightUpTo(most)) : 0;
   const auto* lower = static_cast<QVBoxLayout*>(lower_->layout());
   const int filters = filters_->isHidden() ? 0 : filters_->height() + lower->spacing();

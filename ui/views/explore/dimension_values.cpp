@@ -6,14 +6,13 @@
 #include "explore/values.h"
 #include "model/library.h"
 #include "ui/toolkit/display_text.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr qsizetype kMostChips = 16;
 constexpr int64_t kLargestDegree = 64;
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 // Degrees accept "all": they follow from the number of ranks.
 bool is_degree(const QString& id) {
@@ -39,15 +38,15 @@ OfferedValues offeredValues(const QString& id, const QString& typed, const Desig
     if (!typed.isEmpty()) return out;
     parsed = std::vector<std::string>();
   }
-  for (const std::string& value : std::get<std::vector<std::string>>(parsed)) out.chosen << text(value);
+  for (const std::string& value : std::get<std::vector<std::string>>(parsed)) out.chosen << text_of(value);
   if (knob->type == KnobType::Choice) {
-    for (const KnobChoice& choice : knob->choices) out.values << text(choice.value);
+    for (const KnobChoice& choice : knob->choices) out.values << text_of(choice.value);
   } else if (knob->type == KnobType::Boolean) {
     out.values = {QStringLiteral("false"), QStringLiteral("true")};
   } else {
     QList<qlonglong> numbers;
     for (const QString& value : out.chosen) numbers << value.toLongLong();
-    numbers << text(knob_text(base, *knob)).toLongLong();
+    numbers << text_of(knob_text(base, *knob)).toLongLong();
     if (is_degree(id))
       for (int64_t degree = 1; degree <= std::min(gpus, kLargestDegree); degree *= 2) numbers << degree;
     std::sort(numbers.begin(), numbers.end());
@@ -86,9 +85,9 @@ QList<WordCompleter::Word> valueWords(const QString& id) {
   QList<WordCompleter::Word> out;
   if (id == QLatin1String(kModelAxis))
     for (const Preset& preset : ModelLibrary::instance().presets())
-      out.append({text(preset.id), text(preset.name)});
+      out.append({text_of(preset.id), text_of(preset.name)});
   if (const Knob* knob = find_knob(id.toStdString()))
-    for (const KnobChoice& choice : knob->choices) out.append({text(choice.value), text(choice.label)});
+    for (const KnobChoice& choice : knob->choices) out.append({text_of(choice.value), text_of(choice.label)});
   return out;
 }
 

@@ -12,11 +12,9 @@ struct Texts {
   Q_DECLARE_TR_FUNCTIONS(Explore)
 };
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 // "9.84 s · 61.3 GiB · does not fit"
 QString figures(const Evaluation& of, UnitSystem units) {
-  QStringList parts{text(format_seconds(of.step_seconds)), bytes_text(of.memory, units)};
+  QStringList parts{text_of(format_seconds(of.step_seconds)), bytes_text(of.memory, units)};
   if (of.feasibility == Feasibility::DoesNotFit) parts << Texts::tr("does not fit");
   return parts.join(QStringLiteral(" · "));
 }
@@ -25,10 +23,10 @@ QString figures(const Evaluation& of, UnitSystem units) {
 
 Inspection inspectSensitivity(const Sensitivity& of, const KnobSensitivity& knob, UnitSystem units) {
   Inspection out;
-  out.title = text(knob.knob->label);
+  out.title = text_of(knob.knob->label);
   out.subtitle = Texts::tr("now %1: %2")
-                     .arg(displayText(*knob.knob, text(knob.value)), figures(of.now, units));
-  out.why = text(knob.knob->help);
+                     .arg(displayText(*knob.knob, text_of(knob.value)), figures(of.now, units));
+  out.why = text_of(knob.knob->help);
   out.why_first = true;
   for (const Neighbour& n : knob.neighbours) {
     const double by = of.now.tokens_per_second > 0
@@ -38,10 +36,10 @@ Inspection inspectSensitivity(const Sensitivity& of, const KnobSensitivity& knob
     QStringList also;
     for (const auto& [id, changed] : n.also) {
       const Knob* other = find_knob(id);
-      also << (other ? text(other->label) + u' ' + displayText(*other, text(changed)) : text(id));
+      also << (other ? text_of(other->label) + u' ' + displayText(*other, text_of(changed)) : text_of(id));
     }
     if (!also.isEmpty()) value += Texts::tr("; with %1").arg(also.join(QStringLiteral(", ")));
-    out.rows.push_back({displayText(*knob.knob, text(n.value)), value});
+    out.rows.push_back({displayText(*knob.knob, text_of(n.value)), value});
   }
   return out;
 }
@@ -54,11 +52,11 @@ Inspection inspectScale(const ScalePoint& p, bool weak, Mode mode, UnitSystem un
   out.rows = {{Texts::tr("Data parallel"), grouped_text(p.dp)}, {Texts::tr("Batch"), grouped_text(p.batch)}};
   if (!p.wrong.empty()) {
     out.why_title = Texts::tr("Why is there no step?");
-    out.why = text(p.wrong);
+    out.why = text_of(p.wrong);
     return out;
   }
   const Evaluation& e = p.evaluation;
-  out.rows.push_back({stepLabel(mode), text(format_seconds(e.step_seconds))});
+  out.rows.push_back({stepLabel(mode), text_of(format_seconds(e.step_seconds))});
   out.rows.push_back({Texts::tr("Tokens/s"), grouped_text(static_cast<Wide>(e.tokens_per_second))});
   out.rows.push_back({Texts::tr("Efficiency"), percent_text(p.efficiency)});
   out.rows.push_back({Texts::tr("Exposed communication"), percent_text(e.exposed)});
@@ -69,10 +67,10 @@ Inspection inspectScale(const ScalePoint& p, bool weak, Mode mode, UnitSystem un
         {Texts::tr("Fits"), e.feasibility == Feasibility::Fits ? Texts::tr("yes") : Texts::tr("no")});
   if (p.cost.dollars)
     out.rows.push_back(
-        {Texts::tr("Million tokens"), QStringLiteral("$") + text(significant(*p.cost.dollars))});
+        {Texts::tr("Million tokens"), QStringLiteral("$") + text_of(significant(*p.cost.dollars))});
   if (p.cost.kwh)
-    out.rows.push_back(
-        {Texts::tr("Energy of a million tokens"), text(significant(*p.cost.kwh)) + QStringLiteral(" kWh")});
+    out.rows.push_back({Texts::tr("Energy of a million tokens"),
+                        text_of(significant(*p.cost.kwh)) + QStringLiteral(" kWh")});
   return out;
 }
 

@@ -36,8 +36,6 @@ namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 }  // namespace
 
 ExploreView::ExploreView(SelectionState* state, PageSettings* settings, ViewPage* serving, ViewPage* requests,
@@ -215,7 +213,7 @@ void ExploreView::followRows() {
 }
 
 QString ExploreView::heading() const {
-  const QString design = text(session_->design().name);
+  const QString design = text_of(session_->design().name);
   if (stack_->currentWidget() == compare_) return tr("Comparison of designs");
   if (stack_->currentWidget() == sensitivity_) return tr("Sensitivity of %1").arg(design);
   if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
@@ -279,7 +277,7 @@ void ExploreView::showState() {
   heading_->setShort(shortHeading());
   const bool running = job_->running(), old = !running && stale();
   QString note;
-  if (job_->failure() && !running) note = text(job_->failure()->what);
+  if (job_->failure() && !running) note = text_of(job_->failure()->what);
   // An invalid design has no number of GPUs.
   else if (!running && job_->rows() && !session_->computing() && !session_->current())
     note = tr(
@@ -287,7 +285,7 @@ void ExploreView::showState() {
         "any point can replace the design.");
   else if (old && asksForOtherGpus())
     note = tr("These results are for %1 GPUs; the panel asks for %2. Search again.")
-               .arg(text(job_->rows()->result().space->spec().ranks()), text(setup_->spec().gpus));
+               .arg(text_of(job_->rows()->result().space->spec().ranks()), text_of(setup_->spec().gpus));
   else if (old)
     note = tr(
         "These results are for another model, workload or cluster than the current design. Search again for "
@@ -295,7 +293,7 @@ void ExploreView::showState() {
   else if (!running && designHasOtherGpus())
     note = tr("Your design uses %1 GPUs; these results are for %2, so it is not among them.")
                .arg(grouped_text(session_->design().world()),
-                    text(job_->rows()->result().space->spec().ranks()));
+                    text_of(job_->rows()->result().space->spec().ranks()));
   else if (!running && job_->rows() && job_->cancelled())
     note = tr("The search was cancelled. These are the designs that it reached.");
   if (running && run_->isVisible()) note = job_->progressText();
@@ -403,14 +401,14 @@ void ExploreView::showEvent(QShowEvent* event) {
 Picture ExploreView::picture() const {
   if (stack_->currentWidget() == compare_) return compare_->picture();
   if (const auto* page = qobject_cast<ViewPage*>(stack_->currentWidget())) return page->picture();
-  const QString name = text(session_->design().name);
+  const QString name = text_of(session_->design().name);
   Picture picture = designs_->scatter()->picture(heading(), slug(name) + QStringLiteral("-explore"));
   picture.title = tr("%1, designs").arg(name);
   if (const auto& rows = job_->rows()) {
     if (rows->goodput())  // the table has the rates, the figures of a search do not
       picture.csv = [table = csv_text(*designs_->model())] { return table; };
     else
-      picture.csv = [rows] { return text(result_csv(rows->result())); };
+      picture.csv = [rows] { return text_of(result_csv(rows->result())); };
     picture.json = [rows] {
       return QByteArray::fromStdString(rows->goodput()
                                            ? goodput_json(*rows->goodput(), rows->goodputOptions())

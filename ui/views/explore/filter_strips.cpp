@@ -18,7 +18,7 @@ namespace {
 constexpr int kFigureBins = 24, kMostBins = 48;
 constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kLabels = 13,
                  kBelow = kLabels + 6;
-constexpr const char* kFigures[] = {"step_time", "memory", "mfu"};
+constexpr const char* kStripFigures[] = {"step_time", "memory", "mfu"};
 
 uint64_t all_of(size_t bins) { return bins >= 64 ? ~uint64_t{0} : (uint64_t{1} << bins) - 1; }
 
@@ -40,7 +40,7 @@ void FilterStrips::setRows(std::shared_ptr<const ExploreRows> rows) {
   if (rows_)
     for (int c = 0; c < static_cast<int>(rows_->columns().size()); ++c) {
       const ValueColumn& column = rows_->column(c);
-      const bool figure = std::any_of(std::begin(kFigures), std::end(kFigures),
+      const bool figure = std::any_of(std::begin(kStripFigures), std::end(kStripFigures),
                                       [&](const char* id) { return column.id == QLatin1String(id); });
       if (!column.axis() && !figure) continue;
       Strip strip;

@@ -13,7 +13,7 @@ namespace shardscape::ui {
 namespace {
 
 // Heights of a bar and of the gap below it; the value text is as high as both.
-constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
+constexpr double kBar = 9, kPitch = 14, kBetweenBars = 10, kTitle = 24, kBetween = 28, kLabel = 150,
                  kLetter = 14, kValue = 62;
 // The groups that are drawn: parts of a sum, with one unit.
 constexpr FigureGroup kDrawn[] = {FigureGroup::StepParts, FigureGroup::Memory};
@@ -71,7 +71,7 @@ int GroupedBars::designs() const {
   return figures_.empty() ? 1 : static_cast<int>(figures_.front().values.size());
 }
 
-double GroupedBars::rowHeight() const { return designs() * kPitch + kBetweenRows; }
+double GroupedBars::rowHeight() const { return designs() * kPitch + kBetweenBars; }
 
 double GroupedBars::columnWidth(const QRectF& rect) const {
   const auto columns = static_cast<double>(std::max<size_t>(1, groups_.size()));
@@ -101,7 +101,7 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
                                   : 0;
         const int place = designs() > 1 ? Comparisons::place(d) : d;
         row.bars.emplace_back(left + label + kLetter,
-                              y + kBetweenRows / 2 + place * kPitch + (kPitch - kBar) / 2, length, kBar);
+                              y + kBetweenBars / 2 + place * kPitch + (kPitch - kBar) / 2, length, kBar);
       }
       rows.push_back(std::move(row));
       y += rowHeight();

@@ -21,14 +21,13 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/explore_inspection.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr int kTableHeight = 180;
-
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 // Null when stopped.
 std::shared_ptr<const SensitivityPageResult> computeSensitivityPage(const Design& design,
@@ -60,8 +59,8 @@ std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
 // "62.3 to 118", or the low end of a run that may make no progress.
 QString days_range(const Band& days) {
   return std::isfinite(days.high)
-             ? text(significant(days.low)) + SensitivityPage::tr(" to ") + text(significant(days.high))
-             : SensitivityPage::tr("from %1").arg(text(significant(days.low)));
+             ? text_of(significant(days.low)) + SensitivityPage::tr(" to ") + text_of(significant(days.high))
+             : SensitivityPage::tr("from %1").arg(text_of(significant(days.low)));
 }
 
 // The change of the same knob to the same value; nullptr: none.
@@ -84,18 +83,18 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
       QStringList also;
       for (const auto& [id, value] : n.also) {
         const Knob* follows = find_knob(id);
-        also << (follows ? text(follows->label) + u' ' + displayText(*follows, text(value))
-                         : text(id) + u' ' + text(value));
+        also << (follows ? text_of(follows->label) + u' ' + displayText(*follows, text_of(value))
+                         : text_of(id) + u' ' + text_of(value));
       }
       TableCell memory = number_cell(n.evaluation.memory, bytes_text(n.evaluation.memory, units));
       memory.alarm = !fits;
-      rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)),
-                      text_cell(displayText(*knob.knob, text(knob.value)), text(knob.value)),
-                      text_cell(displayText(*knob.knob, text(n.value)), text(n.value)),
-                      real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))),
-                      real_cell(by, signed_percent_text(by)), memory,
-                      text_cell(fits ? tr("fits") : tr("does not fit")),
-                      text_cell(also.join(QStringLiteral(", ")))});
+      rows.push_back(
+          {text_cell(text_of(knob.knob->label), text_of(knob.knob->id)),
+           text_cell(displayText(*knob.knob, text_of(knob.value)), text_of(knob.value)),
+           text_cell(displayText(*knob.knob, text_of(n.value)), text_of(n.value)),
+           real_cell(n.evaluation.step_seconds, text_of(format_seconds(n.evaluation.step_seconds))),
+           real_cell(by, signed_percent_text(by)), memory, text_cell(fits ? tr("fits") : tr("does not fit")),
+           text_cell(also.join(QStringLiteral(", ")))});
       for (const Tornado::OtherDesign& other : others) {
         const Neighbour* same = same_change(*other.sensitivity, *knob.knob, n.value);
         const std::optional<double> theirs = same ? gain_of(*other.sensitivity, *same) : std::nullopt;
@@ -165,7 +164,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                    std::any_of(weak.begin(), weak.end(), plans);
   const auto number = [](const std::optional<double>& value, const char* before) {
     return value && std::isfinite(*value)
-               ? real_cell(*value, QString::fromLatin1(before) + text(significant(*value)))
+               ? real_cell(*value, QString::fromLatin1(before) + text_of(significant(*value)))
                : no_cell();
   };
   // knob: sets the price or the power that an unknown cost needs.
@@ -197,14 +196,15 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
       TableCell memory = timed ? number_cell(p.evaluation.memory, bytes_text(p.evaluation.memory, units))
                                : text_cell(QStringLiteral("-"), QString());
       memory.alarm = timed && !fits;
-      rows.push_back({text_cell(line.name), number_cell(p.gpus, grouped_text(p.gpus)),
-                      number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
-                      real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))),
-                      real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
-                      real(p.efficiency, percent_text(p.efficiency)), memory,
-                      cost(p.cost.dollars, "$", line.cluster, "price_per_hour"),
-                      cost(p.cost.kwh, "", line.cluster, "board_power"),
-                      text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
+      rows.push_back(
+          {text_cell(line.name), number_cell(p.gpus, grouped_text(p.gpus)),
+           number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
+           real(p.evaluation.step_seconds, text_of(format_seconds(p.evaluation.step_seconds))),
+           real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
+           real(p.efficiency, percent_text(p.efficiency)), memory,
+           cost(p.cost.dollars, "$", line.cluster, "price_per_hour"),
+           cost(p.cost.kwh, "", line.cluster, "board_power"),
+           text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text_of(p.wrong))});
       if (run)
         rows.back().insert(rows.back().end() - 1,
                            {number(p.days ? std::optional(p.days->mean) : std::nullopt, ""),
@@ -326,7 +326,7 @@ void SensitivityPage::applyRow(int row) {
 }
 
 void SensitivityPage::apply(const KnobSensitivity& knob, const Neighbour& change) {
-  Q_EMIT makeCurrentRequested(Design(change.design), tr("set %1").arg(text(knob.knob->label).toLower()));
+  Q_EMIT makeCurrentRequested(Design(change.design), tr("set %1").arg(text_of(knob.knob->label).toLower()));
 }
 
 void SensitivityPage::refresh() {
@@ -379,7 +379,7 @@ void SensitivityPage::fillLinesMenu() {
   const auto add = [&](QMenu* menu, const ClusterVariant& variant, const QString& label) {
     QAction* action = menu->addAction(label);
     const bool chosen = std::find(variants_.begin(), variants_.end(), variant) != variants_.end();
-    action->setObjectName(text(variant.knob) + u'=' + text(variant.value));
+    action->setObjectName(text_of(variant.knob) + u'=' + text_of(variant.value));
     action->setCheckable(true);
     action->setChecked(chosen);
     action->setEnabled(chosen || !full);
@@ -393,9 +393,9 @@ void SensitivityPage::fillLinesMenu() {
   };
   for (const char* id : {"network", "accelerator", "scaleup_domain"}) {
     const Knob& knob = *find_knob(id);
-    QMenu* menu = lines_menu_->addMenu(text(knob.label));
+    QMenu* menu = lines_menu_->addMenu(text_of(knob.label));
     menu->setStyleSheet(QStringLiteral("QMenu { menu-scrollable: 1; }"));
-    for (const KnobChoice& choice : knob.choices) add(menu, {id, choice.value}, text(choice.label));
+    for (const KnobChoice& choice : knob.choices) add(menu, {id, choice.value}, text_of(choice.label));
     if (knob.choices.empty())
       for (const char* ranks : {"8", "16", "32", "64", "72", "128", "256", "576"})
         add(menu, {id, ranks}, tr("%1 GPUs").arg(QString::fromLatin1(ranks)));
@@ -426,7 +426,7 @@ void SensitivityPage::computeLines() {
         if (!line) return;
         points = std::move(*line);
       }
-      made->extra.push_back({text(variant_label(variant)), std::move(points), false, cluster});
+      made->extra.push_back({text_of(variant_label(variant)), std::move(points), false, cluster});
     }
     const auto show = [this, &post](const std::shared_ptr<Made>& of, bool last) {
       post([this, of = std::make_shared<Made>(*of), last] {
@@ -540,7 +540,7 @@ void SensitivityPage::showEvent(QShowEvent* event) {
 
 Picture SensitivityPage::picture() const {
   const bool tornado = kind_ == Kind::Sensitivity;
-  const QString name = text(session_->design().name);
+  const QString name = text_of(session_->design().name);
   const Canvas* drawn = tornado ? static_cast<const Canvas*>(tornado_) : chart_;
   Picture picture = drawn->picture(
       (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name),

@@ -39,8 +39,6 @@ constexpr int64_t kBudget = 20'000;
 enum Method { EveryDesign, GuidedSearch };
 constexpr const char* kGoodput = "goodput";  // an objective of simulated requests, not of a step
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
-
 QLabel* group_label(const QString& text, QWidget* parent) {
   auto* label = new QLabel(text.toUpper(), parent);
   label->setProperty("role", "group");
@@ -305,7 +303,7 @@ void SetupPanel::fillAddMenu(QMenu* menu) {
     to->addAction(label, this, [this, id] {
       const Knob* knob = find_knob(id.toStdString());
       DimensionRow* made = addDimension(
-          id, knob ? text(knob_text(session_->design(), *knob)) : text(session_->design().model.preset),
+          id, knob ? text_of(knob_text(session_->design(), *knob)) : text_of(session_->design().model.preset),
           true);
       changed();
       made->focusValues();
@@ -316,7 +314,7 @@ void SetupPanel::fillAddMenu(QMenu* menu) {
        {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
     QMenu* of = menu->addMenu(text_of(group_label(group)));
     for (const Knob& knob : knobs())
-      if (knob.group == group && !row(text(knob.id))) add(of, text(knob.id), text(knob.label));
+      if (knob.group == group && !row(text_of(knob.id))) add(of, text_of(knob.id), text_of(knob.label));
   }
 }
 
@@ -331,10 +329,10 @@ DimensionRow* SetupPanel::addDimension(const QString& id, const QString& values,
   DimensionRow* made = row(id);
   if (!made) {
     const Knob* knob = find_knob(id.toStdString());
-    const QString label = knob ? text(knob->label) : tr("Model");
+    const QString label = knob ? text_of(knob->label) : tr("Model");
     const QString help = knob ? QStringLiteral("<p><b>%1</b></p><p>%2</p><p>%3</p>")
-                                    .arg(label.toHtmlEscaped(), text(knob->help).toHtmlEscaped(),
-                                         tr("Values: %1").arg(text(values_help(*knob))).toHtmlEscaped())
+                                    .arg(label.toHtmlEscaped(), text_of(knob->help).toHtmlEscaped(),
+                                         tr("Values: %1").arg(text_of(values_help(*knob))).toHtmlEscaped())
                               : tr("Names of presets separated by commas, or all");
     made = new DimensionRow(id, label, help, true, dimension_rows_->parentWidget());
     connect(made, &DimensionRow::edited, this, &SetupPanel::changed);
@@ -386,21 +384,21 @@ void SetupPanel::showDefaults() {
   // Rows that stay keep their widgets, so that the panel does not flicker while a design is edited.
   const bool same = std::equal(
       usual.begin(), usual.end(), dimensions_.begin(), dimensions_.end(),
-      [](const auto& d, const DimensionRow* row) { return row->id() == text(d.first); });
+      [](const auto& d, const DimensionRow* row) { return row->id() == text_of(d.first); });
   if (!same) clearDimensions();
-  for (const auto& [id, values] : usual) addDimension(text(id), text(values), true);
+  for (const auto& [id, values] : usual) addDimension(text_of(id), text_of(values), true);
   check();
   countLater();
 }
 
 void SetupPanel::showSpaceOf(const SearchResult& result) {
   const SpaceSpec& of = result.space->spec();
-  gpus_->setValues(text(of.ranks()));
+  gpus_->setValues(text_of(of.ranks()));
   clearDimensions();
-  for (const auto& [id, values] : of.dimensions) addDimension(text(id), text(values), true);
+  for (const auto& [id, values] : of.dimensions) addDimension(text_of(id), text_of(values), true);
   for (ConditionRow* condition : conditions_) delete condition;
   conditions_.clear();
-  for (const std::string& condition : of.constraints) addCondition(text(condition));
+  for (const std::string& condition : of.constraints) addCondition(text_of(condition));
   margin_->setText(of.memory_margin > 0 ? QString::number(100 * of.memory_margin) : QString());
   objective_->setCurrentIndex(result.options.objective);
   price_->setText(result.options.price_per_hour > 0 ? QString::number(result.options.price_per_hour)
@@ -509,7 +507,9 @@ void SetupPanel::catchUp() {
   countLater();
 }
 
-QString SetupPanel::sizeText() const { return job_->counted() ? text(job_->counted()->text()) : QString(); }
+QString SetupPanel::sizeText() const {
+  return job_->counted() ? text_of(job_->counted()->text()) : QString();
+}
 
 void SetupPanel::showCount() {
   const std::optional<ValidCount>& counted = job_->counted();
@@ -524,12 +524,13 @@ void SetupPanel::showCount() {
   else if (budget_wrong_)
     refusal = tr("The number of designs to time is a whole number.");
   else if (problem && ready()) {
-    DimensionRow* at = row(text(problem->where));
+    DimensionRow* at = row(text_of(problem->where));
     if (at && at->used())
       at->refuse(*problem);
     else if (!goodput() || !service_->showProblem(*problem))
-      refusal = text(problem->what) +
-                (problem->accepted.empty() ? QString() : tr("; accepted: %1").arg(text(problem->accepted)));
+      refusal = text_of(problem->what) + (problem->accepted.empty()
+                                              ? QString()
+                                              : tr("; accepted: %1").arg(text_of(problem->accepted)));
   }
   refusal_->setText(refusal);
   refusal_->setVisible(!refusal.isEmpty());
@@ -539,7 +540,7 @@ void SetupPanel::showCount() {
     return;
   }
   size_->setText(tr("%1 designs").arg(grouped_text(counted->size)));
-  valid_->setText(text(counted->valid_text()) + (job_->counting() ? QStringLiteral("…") : QString()));
+  valid_->setText(text_of(counted->valid_text()) + (job_->counting() ? QStringLiteral("…") : QString()));
 }
 
 void SetupPanel::showRun() {

@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("GraphDifference", text); }
+QString tr_difference(const char* text) { return QCoreApplication::translate("GraphDifference", text); }
 
 int matching_segment(const Graph& graph, int segment, const Graph& other) {
   if (segment == 0) return 0;
@@ -108,18 +108,19 @@ GraphDifference graph_difference(const Report& of, const Report& other) {
 
 QString difference_text(const QString& letter, const GraphDifference& difference) {
   QStringList parts;
-  if (difference.same()) parts << tr("the same ops");
-  if (difference.placed > 0) parts << tr("%1 placed differently").arg(difference.placed);
-  if (difference.missing > 0) parts << tr("%1 only here").arg(difference.missing);
-  if (difference.more > 0) parts << tr("%1 only in %2").arg(difference.more).arg(letter);
-  if (difference.sized > 0) parts << tr("%1 with other sizes").arg(difference.sized);
-  if (difference.stages != difference.stages_there) parts << tr("%1 stages").arg(difference.stages_there);
-  return tr("%1: %2").arg(letter, parts.join(QStringLiteral(", ")));
+  if (difference.same()) parts << tr_difference("the same ops");
+  if (difference.placed > 0) parts << tr_difference("%1 placed differently").arg(difference.placed);
+  if (difference.missing > 0) parts << tr_difference("%1 only here").arg(difference.missing);
+  if (difference.more > 0) parts << tr_difference("%1 only in %2").arg(difference.more).arg(letter);
+  if (difference.sized > 0) parts << tr_difference("%1 with other sizes").arg(difference.sized);
+  if (difference.stages != difference.stages_there)
+    parts << tr_difference("%1 stages").arg(difference.stages_there);
+  return tr_difference("%1: %2").arg(letter, parts.join(QStringLiteral(", ")));
 }
 
 QString op_there_text(const Report& other, int segment, OpDifference op, UnitSystem units) {
-  if (op.how == OpDiffers::Missing || segment < 0) return tr("no such op");
-  if (op.how == OpDiffers::No) return tr("the same");
+  if (op.how == OpDiffers::Missing || segment < 0) return tr_difference("no such op");
+  if (op.how == OpDiffers::No) return tr_difference("the same");
   const Segment& of = other.graph().segments[static_cast<size_t>(segment)];
   const Op& there = of.op(op.other);
   const NodeText numbers(other.binding, true, units);

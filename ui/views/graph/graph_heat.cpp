@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("GraphHeat", text); }
+QString tr_heat(const char* text) { return QCoreApplication::translate("GraphHeat", text); }
 
 struct OkLab {
   double l, a, b;
@@ -122,8 +122,8 @@ QColor heat_ink(const QColor& fill) {
 
 void paint_heat_legend(QPainter& painter, const QRectF& rect, HeatOf of) {
   const Colors& colors = Theme::instance().colors();
-  const QString title = of == HeatOf::Time ? tr("Share of time: op of its layer, layer of its stage")
-                                           : tr("Share of bytes: op of its layer, layer of its stage");
+  const QString title = of == HeatOf::Time ? tr_heat("Share of time: op of its layer, layer of its stage")
+                                           : tr_heat("Share of bytes: op of its layer, layer of its stage");
   const QFont font = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(font);
   const double width = std::max(kRampWidth, metrics.horizontalAdvance(title)) + 2 * kPadding,

@@ -24,7 +24,7 @@ struct Band {
 constexpr Band kBands[] = {
     {"p50", &Distribution::p50, 0.3}, {"p90", &Distribution::p90, 0.6}, {"p99", &Distribution::p99, 1}};
 
-QString rate_text(double rate) { return text_of(significant(rate)); }
+QString tick_text(double rate) { return text_of(significant(rate)); }
 
 }  // namespace
 
@@ -106,7 +106,7 @@ void RateChart::paintKnee(QPainter& painter, const PlotPanel& panel, const QColo
                x = std::round(panel.at(rate, 0).x()) + 0.5;
   painter.setPen(QPen(colors.good, 1.4, Qt::DashLine));
   painter.drawLine(QPointF(x, panel.plot.top()), QPointF(x, panel.plot.bottom()));
-  const QString text = tr("%1/s within the limits").arg(rate_text(rate));
+  const QString text = tr("%1/s within the limits").arg(tick_text(rate));
   const double width = QFontMetricsF(painter.font()).horizontalAdvance(text) + 6;
   const double left = std::max(panel.plot.left(), x - 4 - width);
   painter.setPen(colors.text);
@@ -197,7 +197,7 @@ QString RateChart::summary(int at) const {
                          : p.keeps_limits                    ? tr(", within the limits")
                                                              : tr(", over the limits");
   return tr("%1 requests/s, %2 answered/s: p99 TTFT %3, p99 TPOT %4%5")
-      .arg(rate_text(p.rate), rate_text(p.results.requests_per_second), seconds_text(p.results.ttft.p99),
+      .arg(tick_text(p.rate), tick_text(p.results.requests_per_second), seconds_text(p.results.ttft.p99),
            seconds_text(p.results.tpot.p99), limits);
 }
 

@@ -16,7 +16,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kTypingMs = 400;
+constexpr int kLimitTypingMs = 400;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ LimitFields::LimitFields(PageSettings* pages, QWidget* parent) : QWidget(parent)
   connect(&Theme::instance(), &Theme::changed, this, restyle);
   restyle();
   typing_.setSingleShot(true);
-  typing_.setInterval(kTypingMs);
+  typing_.setInterval(kLimitTypingMs);
   connect(&typing_, &QTimer::timeout, this, &LimitFields::read);
   connect(pages_, &PageSettings::changed, this, &LimitFields::follow);
   follow();

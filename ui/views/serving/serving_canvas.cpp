@@ -10,7 +10,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString rate_text(double rate) { return text_of(significant(rate)); }
+QString canvas_rate(double rate) { return text_of(significant(rate)); }
 
 }  // namespace
 
@@ -85,9 +85,9 @@ QString ServingCanvas::tip(int at) const {
   const SweptPhase &made = p.decode, &read = p.prefill;
   if (made.valid())
     out += tr("\nTPOT %1, %2 tokens/s to each sequence\n%3 tokens/s, %4 per GPU")
-               .arg(seconds_text(made.figures.seconds), rate_text(1 / made.figures.seconds),
+               .arg(seconds_text(made.figures.seconds), canvas_rate(1 / made.figures.seconds),
                     grouped_text(static_cast<Wide>(made.figures.tokens_per_second)),
-                    rate_text(made.figures.tokens_per_gpu));
+                    canvas_rate(made.figures.tokens_per_gpu));
   else
     out += tr("\nDecode: %1").arg(text_of(made.problem->what));
   if (read.valid())
@@ -95,7 +95,7 @@ QString ServingCanvas::tip(int at) const {
                 ? tr("\nTTFT %1 of the first prompts, %2 of the last")
                       .arg(seconds_text(read.figures.first_seconds), seconds_text(read.figures.seconds))
                 : tr("\nTTFT %1").arg(seconds_text(read.figures.seconds))) +
-           tr(", %1 prompt tokens/s per GPU").arg(rate_text(read.figures.tokens_per_gpu));
+           tr(", %1 prompt tokens/s per GPU").arg(canvas_rate(read.figures.tokens_per_gpu));
   else
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
   if (const QString over = broken_words(p, limits()); !over.isEmpty())
@@ -122,7 +122,7 @@ QString ServingCanvas::tip(int at) const {
     out += u'\n' + of_design(other.member, tr("%1 %2, %3 tokens/s per GPU")
                                                .arg(decodes() ? tr("TPOT") : tr("TTFT"),
                                                     seconds_text(theirs->figures.seconds),
-                                                    rate_text(theirs->figures.tokens_per_gpu)));
+                                                    canvas_rate(theirs->figures.tokens_per_gpu)));
     if (phase(at).valid())
       out += QStringLiteral(", ") +
              signed_percent_text(theirs->figures.tokens_per_gpu / phase(at).figures.tokens_per_gpu - 1);
@@ -136,7 +136,7 @@ QString ServingCanvas::summary(int at) const {
   QStringList parts{tr("%1 × %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context))};
   if (const SweptPhase& of = phase(at); of.valid()) {
     parts << (decodes() ? tr("TPOT %1") : tr("TTFT %1")).arg(seconds_text(of.figures.seconds))
-          << tr("%1 tokens/s per GPU").arg(rate_text(of.figures.tokens_per_gpu))
+          << tr("%1 tokens/s per GPU").arg(canvas_rate(of.figures.tokens_per_gpu))
           << bytes_text(of.memory, units_);
     if (!of.fits) parts << tr("does not fit");
     if (const QString over = broken_words(p, limits()); !over.isEmpty()) parts << over;

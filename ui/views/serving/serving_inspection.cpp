@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("ServingInspection", text); }
+QString tr_serving(const char* text) { return QCoreApplication::translate("ServingInspection", text); }
 QString seconds(double value) { return text_of(format_seconds(value)); }
 QString rate(double value) { return text_of(significant(value)); }
 QString whole(double value) { return grouped_text(static_cast<Wide>(value)); }
@@ -21,40 +21,43 @@ using Row = QPair<QString, QString>;
 using Rows = QVector<Row>;
 
 void add_memory(Rows& rows, const SweptPhase& of, UnitSystem units) {
-  rows << Row{tr("Memory"), bytes_text(of.memory, units) + (of.fits ? QString() : tr(", does not fit"))}
-       << Row{tr("Sequences of a microbatch"), grouped_text(of.microbatch)};
+  rows << Row{tr_serving("Memory"),
+              bytes_text(of.memory, units) + (of.fits ? QString() : tr_serving(", does not fit"))}
+       << Row{tr_serving("Sequences of a microbatch"), grouped_text(of.microbatch)};
 }
 
 // ", over the limit of 50 ms"
 QString over(double value, const std::optional<double>& limit) {
-  return limit && value > *limit ? tr(", over the limit of %1").arg(text_of(limit_text(*limit))) : QString();
+  return limit && value > *limit ? tr_serving(", over the limit of %1").arg(text_of(limit_text(*limit)))
+                                 : QString();
 }
 
 Rows decode_rows(const ServedPoint& point, const ServingCanvas& canvas, UnitSystem units) {
   const SweptPhase& of = point.decode;
-  if (!of.valid()) return {{tr("Decode"), text_of(of.problem->what)}};
-  Rows rows{{tr("Time per output token"),
+  if (!of.valid()) return {{tr_serving("Decode"), text_of(of.problem->what)}};
+  Rows rows{{tr_serving("Time per output token"),
              seconds(of.figures.seconds) + over(of.figures.seconds, canvas.limits().tpot)},
-            {tr("Tokens/s to each sequence"), rate(1 / of.figures.seconds)},
-            {tr("Tokens/s"), whole(of.figures.tokens_per_second)},
-            {tr("Tokens/s per GPU"), rate(of.figures.tokens_per_gpu)},
-            {tr("KV cache"), bytes_text(of.figures.kv_cache_bytes, units)}};
+            {tr_serving("Tokens/s to each sequence"), rate(1 / of.figures.seconds)},
+            {tr_serving("Tokens/s"), whole(of.figures.tokens_per_second)},
+            {tr_serving("Tokens/s per GPU"), rate(of.figures.tokens_per_gpu)},
+            {tr_serving("KV cache"), bytes_text(of.figures.kv_cache_bytes, units)}};
   const RunningCost cost = output_cost(canvas.served(), point);
-  if (cost.dollars) rows << Row{tr("Dollars per million tokens"), text_of(dollars_text(*cost.dollars))};
-  if (cost.kwh) rows << Row{tr("kWh per million tokens"), rate(*cost.kwh)};
+  if (cost.dollars)
+    rows << Row{tr_serving("Dollars per million tokens"), text_of(dollars_text(*cost.dollars))};
+  if (cost.kwh) rows << Row{tr_serving("kWh per million tokens"), rate(*cost.kwh)};
   add_memory(rows, of, units);
   return rows;
 }
 
 Rows prefill_rows(const ServedPoint& point, const ServingCanvas& canvas, UnitSystem units) {
   const SweptPhase& of = point.prefill;
-  if (!of.valid()) return {{tr("Prefill"), text_of(of.problem->what)}};
-  Rows rows{{tr("Time to first token, last prompt"),
+  if (!of.valid()) return {{tr_serving("Prefill"), text_of(of.problem->what)}};
+  Rows rows{{tr_serving("Time to first token, last prompt"),
              seconds(of.figures.seconds) + over(of.figures.seconds, canvas.limits().ttft)}};
   if (of.figures.first_seconds < 0.999 * of.figures.seconds)
-    rows << Row{tr("Time to first token, first prompts"), seconds(of.figures.first_seconds)};
-  rows << Row{tr("Prompt tokens/s"), whole(of.figures.tokens_per_second)}
-       << Row{tr("Prompt tokens/s per GPU"), rate(of.figures.tokens_per_gpu)};
+    rows << Row{tr_serving("Time to first token, first prompts"), seconds(of.figures.first_seconds)};
+  rows << Row{tr_serving("Prompt tokens/s"), whole(of.figures.tokens_per_second)}
+       << Row{tr_serving("Prompt tokens/s per GPU"), rate(of.figures.tokens_per_gpu)};
   add_memory(rows, of, units);
   return rows;
 }
@@ -65,14 +68,14 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
   const ServedPoint& p = canvas.point(at);
   const bool decodes = mode == Mode::Decode;
   Inspection out;
-  out.title = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
+  out.title = tr_serving("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
   const auto& now = canvas.present();
   if (now && now->batch == p.batch && now->context == p.context)
-    out.subtitle = tr("batch and context of the current design");
+    out.subtitle = tr_serving("batch and context of the current design");
   else if (p.within)
-    out.subtitle = tr("the largest batch of this context within the limits");
+    out.subtitle = tr_serving("the largest batch of this context within the limits");
   else if (p.largest)
-    out.subtitle = tr("the largest decode batch of this context that fits");
+    out.subtitle = tr_serving("the largest decode batch of this context that fits");
   const Rows decode = decode_rows(p, canvas, units), prefill = prefill_rows(p, canvas, units);
   out.rows = decodes ? decode : prefill;
   for (const ServingCanvas::OtherDesign& other : canvas.others()) {
@@ -84,36 +87,41 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
                                                                  : &same->prefill;
     const QString letter = Comparisons::letter(other.member);
     if (!theirs || !theirs->valid())
-      out.rows << Row{letter, tr("no point with this batch")};
+      out.rows << Row{letter, tr_serving("no point with this batch")};
     else
       out.rows << Row{letter,
-                      tr("%1, %2 tokens/s per GPU")
+                      tr_serving("%1, %2 tokens/s per GPU")
                           .arg(seconds(theirs->figures.seconds), rate(theirs->figures.tokens_per_gpu))};
   }
-  out.more_title = decodes ? tr("Prefill of these prompts") : tr("Decode of these sequences");
+  out.more_title = decodes ? tr_serving("Prefill of these prompts") : tr_serving("Decode of these sequences");
   out.more = decodes ? prefill : decode;
   return out;
 }
 
 Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
   Inspection out;
-  out.title = tr("Largest decode batch");
-  out.subtitle = tr("by context length");
+  out.title = tr_serving("Largest decode batch");
+  out.subtitle = tr_serving("by context length");
   for (const auto& [context, batch] : sweep.largest)
-    out.rows << Row{tr("%1 tokens").arg(grouped_text(context)),
-                    batch > 0 ? tr("%1 sequences").arg(grouped_text(batch)) : tr("none")};
+    out.rows << Row{tr_serving("%1 tokens").arg(grouped_text(context)),
+                    batch > 0 ? tr_serving("%1 sequences").arg(grouped_text(batch)) : tr_serving("none")};
   for (const auto& [context, batch] : sweep.within)
-    out.more << Row{tr("%1 tokens").arg(grouped_text(context)), answer_words(sweep, context)};
-  if (!out.more.isEmpty()) out.more_title = tr("Largest batch with %1").arg(limits_words(sweep.limits));
-  out.why_title = tr("What is swept?");
+    out.more << Row{tr_serving("%1 tokens").arg(grouped_text(context)), answer_words(sweep, context)};
+  if (!out.more.isEmpty())
+    out.more_title = tr_serving("Largest batch with %1").arg(limits_words(sweep.limits));
+  out.why_title = tr_serving("What is swept?");
   out.why = mode == Mode::Decode
-                ? tr("Every batch with every context: the time per output token, and the tokens per second. "
-                     "Select a point for its figures; Enter makes the point the current design.")
-                : tr("Every batch of prompts with every length: the time to first token of the last prompt. "
-                     "Select a point for its figures; Enter makes the point the current design.");
+                ? tr_serving(
+                      "Every batch with every context: the time per output token, and the tokens per second. "
+                      "Select a point for its figures; Enter makes the point the current design.")
+                : tr_serving(
+                      "Every batch of prompts with every length: the time to first token of the last prompt. "
+                      "Select a point for its figures; Enter makes the point the current design.");
   out.why += QLatin1Char(' ') +
-             tr("TTFT is the time to the first token of the last prompt when all prompts of the batch arrive "
-                "at once. Prompts that arrive one after the other wait for fewer others.");
+             tr_serving(
+                 "TTFT is the time to the first token of the last prompt when all prompts of the batch "
+                 "arrive "
+                 "at once. Prompts that arrive one after the other wait for fewer others.");
   return out;
 }
 

@@ -15,8 +15,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 64, kMostHeight = 56, kGap = 2,
-                 kApart = 8;
+constexpr double kMapLeft = 62, kMapTop = 50, kMapRight = 4, kMapBottom = 30, kMostWidth = 64,
+                 kMostHeight = 56, kGap = 2, kApart = 8;
 
 void frame(QPainter& painter, const QRectF& box, const QColor& color, double width) {
   painter.setPen(QPen(color, width));
@@ -153,12 +153,13 @@ int ServingMap::columnOf(int at) const {
 
 QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
   const double most = answers_.empty() ? 0 : kMostWidth * static_cast<double>(answers_.size()) + kApart;
-  const double width = (rect.width() - kLeft - kRight - most) /
+  const double width = (rect.width() - kMapLeft - kMapRight - most) /
                        std::max<double>(1, static_cast<double>(batches_.size()));
-  const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
+  const double height = std::min(kMostHeight,
+                                 (rect.height() - kMapTop - kMapBottom) / std::max(1, contexts()));
   const int beyond = column - static_cast<int>(batches_.size());
-  const double x = rect.left() + kLeft + width * (column - std::max(0, beyond)),
-               y = rect.top() + kTop + height * context;
+  const double x = rect.left() + kMapLeft + width * (column - std::max(0, beyond)),
+               y = rect.top() + kMapTop + height * context;
   if (beyond >= 0)
     return QRectF(x + kApart + beyond * kMostWidth, y, kMostWidth, height).adjusted(0, 0, -kGap, -kGap);
   return QRectF(x, y, width, height).adjusted(0, 0, -kGap, -kGap);
@@ -232,7 +233,7 @@ void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));
   const double below = cellIn(rect, contexts() - 1, 0).bottom() + 14;
-  double x = rect.left() + kLeft;
+  double x = rect.left() + kMapLeft;
   const auto word = [&](const QString& text) {
     painter.setPen(colors.secondary);
     painter.drawText(QPointF(x, below + 4), text);
@@ -281,11 +282,11 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
   const auto most = static_cast<int>(batches_.size());
   painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, rect.width() - 8, 16),
                    Qt::AlignLeft | Qt::AlignVCenter, title());
-  painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
+  painter.drawText(QRectF(rect.left(), rect.top() + kMapTop - 20, kMapLeft - 8, 16),
                    Qt::AlignRight | Qt::AlignVCenter, tr("context"));
   for (size_t i = 0; i < answers_.size(); ++i) {
     const QRectF box = cellIn(rect, 0, most + static_cast<int>(i));
-    painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
+    painter.drawText(QRectF(box.left() - 20, rect.top() + kMapTop - 20, box.width() + 20, 16),
                      Qt::AlignRight | Qt::AlignVCenter, answers_[i].title);
   }
   for (int column = 0; column < most; ++column) {
@@ -293,8 +294,8 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
     const bool now = present() && present()->batch == batches_[static_cast<size_t>(column)];
     painter.setFont(now ? strong : small);
     painter.setPen(now ? colors.text : colors.secondary);
-    painter.drawText(QRectF(box.left() - 10, rect.top() + kTop - 20, box.width() + 20, 16), Qt::AlignCenter,
-                     grouped_text(batches_[static_cast<size_t>(column)]));
+    painter.drawText(QRectF(box.left() - 10, rect.top() + kMapTop - 20, box.width() + 20, 16),
+                     Qt::AlignCenter, grouped_text(batches_[static_cast<size_t>(column)]));
   }
   painter.setFont(small);
   for (int i = 0; i < points(); ++i)
@@ -305,7 +306,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
     const bool now = present() && present()->context == tokens;
     painter.setFont(now ? strong : small);
     painter.setPen(now ? colors.text : colors.secondary);
-    painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
+    painter.drawText(QRectF(rect.left(), row.top(), kMapLeft - 8, row.height()),
                      Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
     painter.setFont(strong);
     for (size_t i = 0; i < answers_.size(); ++i) {

@@ -22,7 +22,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Gantt", text); }
+QString tr_gantt(const char* text) { return QCoreApplication::translate("Gantt", text); }
 
 constexpr double kTickRoom = 90;    // pixels between ticks
 constexpr double kAlone = 1.5;      // pixels; thinner boxes are merged
@@ -168,7 +168,7 @@ class Painter {
     say(Comparisons::letter(of_.member), bold, named, 10);
     say(seconds_text(seconds), bold, inks_.colors.text, 10);
     if (of_.member > 0 && now > 0) say(signed_percent_text(seconds / now - 1), plain, inks_.colors.text, 14);
-    const QString name = narrow.elidedText(of_.member == 0 ? tr("current: %1").arg(of_.name) : of_.name,
+    const QString name = narrow.elidedText(of_.member == 0 ? tr_gantt("current: %1").arg(of_.name) : of_.name,
                                            Qt::ElideRight, rect.right() - x - 4);
     say(name, plain, inks_.colors.secondary, 0);
     p_.restore();
@@ -204,7 +204,7 @@ class Painter {
     p_.setFont(narrow ? small_ : Theme::instance().uiFont(12));
     p_.setPen(inks_.colors.text);
     p_.drawText(QRectF(left, compute.center().y() - 8, right - left, 16), Qt::AlignRight | Qt::AlignVCenter,
-                tr("stage %1").arg(stage));
+                tr_gantt("stage %1").arg(stage));
     if (!l_.laneLabels() || folded) return;
     p_.setFont(small_);
     p_.setPen(inks_.colors.secondary);
@@ -384,7 +384,7 @@ class Painter {
     const bool tight = longest > room;
     if (tight && (item.microbatch < 0 || words_of(longest_ + mark, true).advance > room + 1)) return;
     const QString longer = item.microbatch >= 0 && lanes_.chunks() > 1
-                               ? tr("%1, chunk %2").arg(text).arg(item.chunk)
+                               ? tr_gantt("%1, chunk %2").arg(text).arg(item.chunk)
                                : text;
     if (longer != text && !patterned && rect.width() > 50 && words_of(longer).advance + 10 <= rect.width())
       text = longer;

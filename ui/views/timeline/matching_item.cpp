@@ -14,7 +14,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("MatchingItem", text); }
+QString tr_match(const char* text) { return QCoreApplication::translate("MatchingItem", text); }
 
 // The identity of a box on its stream. A send does not match a receive. A full backward matches the
 // input-gradient part of a split backward.
@@ -76,18 +76,18 @@ std::vector<std::vector<ItemRef>> matchingItems(const Lanes& lanes, int stage, c
 }
 
 QString matchingItemText(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there) {
-  if (!there.valid()) return tr("no such action");
+  if (!there.valid()) return tr_match("no such action");
   const LaneItem& mine = lanes.item(ref);
   const LaneItem& item = other.item(there);
   const double takes = mine.end - mine.begin, by = item.end - item.begin;
-  QString text = tr("starts at %1, takes %2").arg(seconds_text(item.begin), seconds_text(by));
+  QString text = tr_match("starts at %1, takes %2").arg(seconds_text(item.begin), seconds_text(by));
   if (chunksHoldOtherLayers(lanes, mine, other))
-    return tr("%1; chunk %2 of %3, other layers")
-        .arg(there.stage == ref.stage ? text : tr("stage %1, %2").arg(there.stage).arg(text))
+    return tr_match("%1; chunk %2 of %3, other layers")
+        .arg(there.stage == ref.stage ? text : tr_match("stage %1, %2").arg(there.stage).arg(text))
         .arg(item.chunk)
         .arg(other.chunks());
   if (takes > 0) text += QStringLiteral(", ") + signed_percent_text(by / takes - 1);
-  return there.stage == ref.stage ? text : tr("stage %1, %2").arg(there.stage).arg(text);
+  return there.stage == ref.stage ? text : tr_match("stage %1, %2").arg(there.stage).arg(text);
 }
 
 }  // namespace shardscape::ui

@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("TimeRange", text); }
+QString tr_range(const char* text) { return QCoreApplication::translate("TimeRange", text); }
 
 const GanttStep* step_of(const GanttSteps& steps, int member) {
   const auto it = std::find_if(steps.begin(), steps.end(),
@@ -52,7 +52,7 @@ std::vector<RangeTotal> totals_of(const GanttSteps& steps, const TimeRange& rang
   std::vector<RangeTotal> out;
   for (const auto& [key, sum] : sums) out.push_back(sum);
   for (const auto& [member, seconds] : idle)
-    out.push_back({member, StreamKind::Compute, tr("idle"), std::max(0.0, seconds), 0});
+    out.push_back({member, StreamKind::Compute, tr_range("idle"), std::max(0.0, seconds), 0});
   std::stable_sort(out.begin(), out.end(), [](const RangeTotal& a, const RangeTotal& b) {
     return std::tuple(a.member, a.stream, a.count == 0, -a.seconds) <
            std::tuple(b.member, b.stream, b.count == 0, -b.seconds);
@@ -62,27 +62,28 @@ std::vector<RangeTotal> totals_of(const GanttSteps& steps, const TimeRange& rang
 
 Inspection inspect_range(const GanttSteps& steps, const TimeRange& range) {
   Inspection out;
-  out.title = tr("Range of %1").arg(seconds_text(range.seconds()));
-  out.subtitle = tr("from %1 to %2").arg(seconds_text(range.from), seconds_text(range.to)) +
+  out.title = tr_range("Range of %1").arg(seconds_text(range.seconds()));
+  out.subtitle = tr_range("from %1 to %2").arg(seconds_text(range.from), seconds_text(range.to)) +
                  QStringLiteral(", ") +
-                 (range.rows.size() == 1 ? tr("stage %1").arg(range.rows.front().stage)
-                                         : tr("%1 rows").arg(range.rows.size()));
+                 (range.rows.size() == 1 ? tr_range("stage %1").arg(range.rows.front().stage)
+                                         : tr_range("%1 rows").arg(range.rows.size()));
   std::map<int, int> rows;
   for (const TimeRange::Row& row : range.rows) ++rows[row.member];
   for (const RangeTotal& total : totals_of(steps, range)) {
     const double whole = range.seconds() * rows[total.member];
     QStringList figures{seconds_text(total.seconds)};
-    if (total.count > 0) figures << tr("%L1 x").arg(total.count);
+    if (total.count > 0) figures << tr_range("%L1 x").arg(total.count);
     figures << percent_text(whole > 0 ? total.seconds / whole : 0);
     const QString text = figures.replaceInStrings(QStringLiteral(" "), QString(QChar(0xA0)))
                              .join(QStringLiteral(", "));
-    const QString label = rows.size() > 1 ? tr("%1: %2").arg(Comparisons::letter(total.member), total.kind)
-                                          : total.kind;
+    const QString label = rows.size() > 1
+                              ? tr_range("%1: %2").arg(Comparisons::letter(total.member), total.kind)
+                              : total.kind;
     (total.stream == StreamKind::Compute ? out.rows : out.more).append({label, text});
   }
-  if (!out.more.isEmpty()) out.more_title = tr("Next to compute");
-  out.why_title = tr("How is this counted?");
-  out.why = tr(
+  if (!out.more.isEmpty()) out.more_title = tr_range("Next to compute");
+  out.why_title = tr_range("How is this counted?");
+  out.why = tr_range(
       "Time, number of spans, and share of the range. A span that the range cuts counts with the part "
       "inside. The rows of the compute stream and its idle time add up to 100 %; communication and "
       "copies run next to compute.");

@@ -7,7 +7,7 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kUsual = "the default of this family";
+constexpr const char* kNemotronDefault = "the default of this family";
 
 struct LayerKind {
   char letter;
@@ -64,13 +64,14 @@ void sizes(Family& f) {
   f.in.size(&ModelSpec::vocab, "vocab_size");
   const int64_t heads = f.in.size(&ModelSpec::heads, "num_attention_heads");
   f.in.size(&ModelSpec::kv_heads, "num_key_value_heads", heads, "as many as attention heads");
-  f.in.size(&ModelSpec::head_dim, f.in.absent("head_dim") ? "attention_head_dim" : "head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::ssm_heads, "mamba_num_heads", 128, kUsual);
-  f.in.size(&ModelSpec::ssm_head_dim, "mamba_head_dim", 64, kUsual);
-  f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, kUsual);
-  f.in.size(&ModelSpec::ssm_state, "ssm_state_size", 128, kUsual);
-  f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, kUsual);
-  f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 128, kUsual);
+  f.in.size(&ModelSpec::head_dim, f.in.absent("head_dim") ? "attention_head_dim" : "head_dim", 128,
+            kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_heads, "mamba_num_heads", 128, kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_head_dim, "mamba_head_dim", 64, kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_state, "ssm_state_size", 128, kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, kNemotronDefault);
+  f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 128, kNemotronDefault);
   if (!f.in.absent("expand")) f.in.ignore("expand", "follows from the heads and the head size of the mixer");
   f.in.activation({"mlp_hidden_act"}, {"relu2"}, "relu2");
   f.in.activation({"mamba_hidden_act"}, {"silu", "swish"}, "silu");
@@ -87,10 +88,10 @@ bool experts_are_latent(Family& f) {
   f.in.size(&ModelSpec::experts, "n_routed_experts");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok");
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
-  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kUsual);
+  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kNemotronDefault);
   f.in.size(&ModelSpec::shared_ffn, "moe_shared_expert_intermediate_size");
-  f.in.size(&ModelSpec::expert_groups, "n_group", 1, kUsual);
-  f.in.size(&ModelSpec::groups_per_token, "topk_group", 1, kUsual);
+  f.in.size(&ModelSpec::expert_groups, "n_group", 1, kNemotronDefault);
+  f.in.size(&ModelSpec::groups_per_token, "topk_group", 1, kNemotronDefault);
   count(f, &ModelSpec::latent_ffn, "moe_latent_size", "experts compute in the hidden size");
   return f.model.latent_ffn > 0;
 }

@@ -7,7 +7,7 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr FamilyRow kRows[] = {
+constexpr FamilyRow kFamilyRows[] = {
     {"bailing_moe_linear", "BailingMoeLinearForCausalLM", bailing_moe_linear},
     {"bailing_moe_v2", "BailingMoeV2ForCausalLM", bailing_moe_v2},
     {"cohere2", "Cohere2ForCausalLM", cohere2},
@@ -64,7 +64,7 @@ constexpr FamilyRow kRows[] = {
 
 }  // namespace
 
-std::span<const FamilyRow> families() { return kRows; }
+std::span<const FamilyRow> families() { return kFamilyRows; }
 
 const FamilyRow* family_of_type(const std::string& type) {
   const auto it = std::find_if(families().begin(), families().end(),

@@ -297,7 +297,7 @@ void gemma3_siglip(HfReader& vision, Family& language) {
   add_tower(vision, language, "siglip");
 }
 
-constexpr TowerRow kRows[] = {
+constexpr TowerRow kTowerRows[] = {
     {"gemma3", gemma3_siglip},  {"gemma4", gemma4},       {"kimi_k25", kimi_k25},
     {"kimi_k3", kimi_k3},       {"llama4", llama4, true}, {"minimax_m3_vl", minimax_m3},
     {"qwen3_5", qwen3_5},       {"qwen3_5_moe", qwen3_5}, {"qwen3_vl", qwen3_vl},
@@ -306,9 +306,9 @@ constexpr TowerRow kRows[] = {
 }  // namespace
 
 const TowerRow* tower_of_type(const std::string& type) {
-  const auto it = std::find_if(std::begin(kRows), std::end(kRows),
+  const auto it = std::find_if(std::begin(kTowerRows), std::end(kTowerRows),
                                [&](const TowerRow& row) { return row.type == type; });
-  return it == std::end(kRows) ? nullptr : &*it;
+  return it == std::end(kTowerRows) ? nullptr : &*it;
 }
 
 }  // namespace shardscape::hf
