@@ -4,8 +4,9 @@
 build_packages=(g++ cmake ninja-build qt6-base-dev qt6-svg-dev libqcustomplot-dev libtbb-dev
   nlohmann-json3-dev libprotobuf-dev protobuf-compiler zlib1g-dev libyaml-cpp-dev libtomlplusplus-dev
   pybind11-dev python3-dev python3-numpy libsimdjson-dev libarchive-dev)
-# Faster second builds, a faster allocator, the font that the window prefers, software OpenGL: good to have, not needed.
-optional_packages=(ccache libmimalloc-dev fonts-inter libgl1-mesa-dri)
+# Faster second builds, a faster linker, a faster allocator, the font that the window prefers, software OpenGL: good to
+# have, not needed.
+optional_packages=(ccache lld libmimalloc-dev fonts-inter libgl1-mesa-dri)
 
 say() { printf '\n== %s\n' "$*"; }
 
