@@ -93,7 +93,7 @@ void map_nanotron(const MeasuredJson& set, MeasuredSet& out) {
     if (const auto speed = m.measured("tokens_per_s_per_gpu", 1, m.out().no_seconds))
       m.out().seconds = static_cast<double>(m.integer("global_batch", 1) * kSequence) /
                         (*speed * static_cast<double>(nodes * kNodeGpus));
-    m.bytes_from("memory_gb", kGiB);
+    m.bytes_from("memory_gb", kGiB);  // src/nanotron/helpers.py, "Mem Res (GB)"
     m.out().measure = MemoryMeasure::Reserved;
     m.out().native_segments = true;  // no script sets PYTORCH_CUDA_ALLOC_CONF
     m.out().stage = 0;               // rank 0 writes the table (src/nanotron/helpers.py, log_throughput)

@@ -19,12 +19,11 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   if (splits_backward(schedule)) {
     return tr_memory(
                "The schedule splits backward passes: the input gradient is computed at once, weight "
-               "gradients "
-               "follow later. Stage %1 therefore holds %2 until the last weight gradient. The formula "
-               "counts, "
-               "at the peak, layers times microbatches that wait for their backward pass (Lf), and layers "
-               "times microbatches with deferred weight gradients (Lz), which keep the tensors that the "
-               "weight gradients read. For the embedding these are nfe and nze, for the head nfh and nzh.")
+               "gradients follow later. Stage %1 therefore holds %2 until the last weight gradient. The "
+               "formula counts, at the peak, layers times microbatches that wait for their backward pass "
+               "(Lf), and layers times microbatches with deferred weight gradients (Lz), which keep the "
+               "tensors that the weight gradients read. For the embedding these are nfe and nze, for the "
+               "head nfh and nzh.")
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
@@ -39,9 +38,8 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   if (schedule == ScheduleKind::Flexible) {
     return tr_memory(
                "The flexible schedule takes microbatches in groups through one virtual stage after the "
-               "other, "
-               "so that stage %1 holds %2. The formula counts, at the peak, layers times microbatches (Lf), "
-               "and microbatches on the embedding (nfe) and on the head (nfh).")
+               "other, so that stage %1 holds %2. The formula counts, at the peak, layers times microbatches "
+               "(Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
@@ -50,8 +48,7 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
                "Interleaved 1F1B takes microbatches in groups of pp = %1 through one virtual stage after the "
                "other. Before its first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward "
                "passes of one chunk each%5, so that it holds %4. The formula counts, at the peak, layers "
-               "times "
-               "microbatches (Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
+               "times microbatches (Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
         .arg(pp)
         .arg(stage.stage)
         .arg(2 * (pp - stage.stage - 1) + (static_cast<int64_t>(stage.chunks.size()) - 1) * pp)
@@ -69,8 +66,7 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   if (pp == 1) {
     return tr_memory(
                "Without pipeline stages each microbatch runs forward and backward before the next one "
-               "starts, "
-               "so the stage holds the activations of %1 at a time.")
+               "starts, so the stage holds the activations of %1 at a time.")
         .arg(held);
   }
   if (schedule != ScheduleKind::OneFOneB)
@@ -113,8 +109,7 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
     case MemoryCategory::Gradients:
       return tr_memory(
                  "One gradient for each parameter of the rank, accumulated as %1 over the m = %2 "
-                 "microbatches "
-                 "of the step, so it is there from the first backward pass to the optimizer.")
+                 "microbatches of the step, so it is there from the first backward pass to the optimizer.")
           .arg(text_of(dtype_name(workload.grad_dtype)), grouped_text(report.microbatches));
     case MemoryCategory::Optimizer:
       return tr_memory(

@@ -120,8 +120,7 @@ Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
   out.why += QLatin1Char(' ') +
              tr_serving(
                  "TTFT is the time to the first token of the last prompt when all prompts of the batch "
-                 "arrive "
-                 "at once. Prompts that arrive one after the other wait for fewer others.");
+                 "arrive at once. Prompts that arrive one after the other wait for fewer others.");
   return out;
 }
 

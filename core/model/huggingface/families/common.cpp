@@ -49,12 +49,11 @@ void count(Family& f, int64_t ModelSpec::*field, const char* key, const char* no
 
 void routed_experts(Family& f, const char* experts_key, const char* other_key, int64_t experts,
                     int64_t per_token) {
-  constexpr const char* kUsual = "the default of this family";
   const bool other = f.in.absent(experts_key) && !f.in.absent(other_key);
-  f.in.size(&ModelSpec::experts, other ? other_key : experts_key, experts, kUsual);
+  f.in.size(&ModelSpec::experts, other ? other_key : experts_key, experts, kFamilyDefault);
   if (!other && !f.in.absent(other_key))
     f.in.ignore(other_key, std::string("\"") + experts_key + "\" has this value");
-  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", per_token, kUsual);
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", per_token, kFamilyDefault);
   for (const char* key : {"router_jitter_noise", "router_z_loss_coef"})
     if (!f.in.absent(key)) f.in.ignore(key, "a constant");
 }

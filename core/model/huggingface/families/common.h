@@ -6,6 +6,9 @@
 
 namespace shardscape::hf {
 
+// Where a value comes from that a file leaves out.
+inline constexpr const char* kFamilyDefault = "the default of this family";
+
 using json = nlohmann::ordered_json;
 
 // A file of one family and the model that it becomes.

@@ -7,15 +7,14 @@
 namespace shardscape::hf {
 
 void latent_sizes(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   if (f.in.null("q_lora_rank"))
     f.in.recognise("q_lora_rank", "queries are not compressed");
   else
-    f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1536, kUsual);
-  f.in.size(&ModelSpec::kv_rank, "kv_lora_rank", 512, kUsual);
-  f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
-  f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
+    f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1536, kFamilyDefault);
+  f.in.size(&ModelSpec::kv_rank, "kv_lora_rank", 512, kFamilyDefault);
+  f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kFamilyDefault);
+  f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kFamilyDefault);
   if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "follows from the sizes of the parts of a head");
   f.model.kv_heads = f.model.heads;
   if (!f.in.absent("num_key_value_heads"))
@@ -66,11 +65,10 @@ std::vector<bool> shared_indexers(Family& f) {
 
 // The sizes of the lightning indexer.
 void indexer(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   const bool glm = f.type == std::string("glm_moe_dsa");
-  f.in.size(&ModelSpec::index_heads, "index_n_heads", glm ? 32 : 64, kUsual);
-  f.in.size(&ModelSpec::index_dim, "index_head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::index_top_k, "index_topk", 2048, kUsual);
+  f.in.size(&ModelSpec::index_heads, "index_n_heads", glm ? 32 : 64, kFamilyDefault);
+  f.in.size(&ModelSpec::index_dim, "index_head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::index_top_k, "index_topk", 2048, kFamilyDefault);
 }
 
 // The architecture and the pattern of a model whose layers share indexers.

@@ -10,7 +10,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kUsual = "the default of this family";
 constexpr int64_t kPickedRatio = 4;  // with an indexer and keys that overlap; other ratios have neither
 
 void attention(Family& f) {
@@ -18,19 +17,19 @@ void attention(Family& f) {
   f.in.size(&ModelSpec::heads, "num_attention_heads");
   m.kv_heads = m.heads;
   if (!f.in.absent("num_key_value_heads") &&
-      f.in.number("num_key_value_heads", "keys that all heads share", 1, kUsual) != 1)
+      f.in.number("num_key_value_heads", "keys that all heads share", 1, kFamilyDefault) != 1)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "num_key_value_heads",
                  "several heads of keys are not supported in this family", "1");
   f.in.only("attention_bias", false, kNoBias);
-  f.in.size(&ModelSpec::head_dim, "head_dim", 512, kUsual);
-  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
-  f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1024, kUsual);
-  f.in.size(&ModelSpec::output_groups, "o_groups", 8, kUsual);
-  f.in.size(&ModelSpec::output_rank, "o_lora_rank", 1024, kUsual);
-  f.in.size(&ModelSpec::window, "sliding_window", 128, kUsual);
-  f.in.size(&ModelSpec::index_heads, "index_n_heads", 64, kUsual);
-  f.in.size(&ModelSpec::index_dim, "index_head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::index_top_k, "index_topk", 512, kUsual);
+  f.in.size(&ModelSpec::head_dim, "head_dim", 512, kFamilyDefault);
+  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kFamilyDefault);
+  f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1024, kFamilyDefault);
+  f.in.size(&ModelSpec::output_groups, "o_groups", 8, kFamilyDefault);
+  f.in.size(&ModelSpec::output_rank, "o_lora_rank", 1024, kFamilyDefault);
+  f.in.size(&ModelSpec::window, "sliding_window", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::index_heads, "index_n_heads", 64, kFamilyDefault);
+  f.in.size(&ModelSpec::index_dim, "index_head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::index_top_k, "index_topk", 512, kFamilyDefault);
   if (!f.in.absent("compress_rope_theta"))
     f.in.ignore("compress_rope_theta", "constants of the rotary embedding change no size");
 }
@@ -66,7 +65,8 @@ std::vector<int64_t> ratios(Family& f) {
 
 void layers(Family& f) {
   ModelSpec& m = f.model;
-  const int64_t hashed = f.in.number("num_hash_layers", "layers whose experts a table selects", 3, kUsual);
+  const int64_t hashed = f.in.number("num_hash_layers", "layers whose experts a table selects", 3,
+                                     kFamilyDefault);
   std::vector<std::string> kinds;
   std::set<std::string> dense;
   int64_t ratio_of_dense = 0;
@@ -113,7 +113,7 @@ void deepseek_v4(Family& f) {
   tied(f, false);
   silu(f);
   attention(f);
-  f.in.size(&ModelSpec::streams, "hc_mult", 4, kUsual);
+  f.in.size(&ModelSpec::streams, "hc_mult", 4, kFamilyDefault);
   if (!deepseek_experts(f))
     return f.in.problem(ProblemCode::HfUnsupportedVariant, "n_routed_experts",
                         "layers without experts are not supported in this family", "at least 1");

@@ -25,16 +25,15 @@ void layers_with_experts(Family& f) {
 
 // The balance bias of the router is no parameter of the published model.
 void ernie4_5_moe(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   f.model.architecture = "deepseek-moe";
   llama_sizes(f, {}, true);
   silu(f);
   f.in.only("use_bias", false, kNoBias);
   f.in.only("attention_bias", false, kNoBias);
-  f.in.size(&ModelSpec::experts, "moe_num_experts", 64, kUsual);
-  f.in.size(&ModelSpec::experts_per_token, "moe_k", 6, kUsual);
-  f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size", 1536, kUsual);
-  f.in.size(&ModelSpec::shared_experts, "moe_num_shared_experts", 2, kUsual);
+  f.in.size(&ModelSpec::experts, "moe_num_experts", 64, kFamilyDefault);
+  f.in.size(&ModelSpec::experts_per_token, "moe_k", 6, kFamilyDefault);
+  f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size", 1536, kFamilyDefault);
+  f.in.size(&ModelSpec::shared_experts, "moe_num_shared_experts", 2, kFamilyDefault);
   layers_with_experts(f);
   if (!f.in.absent("moe_use_aux_free"))
     f.in.ignore("moe_use_aux_free", "the balance bias of the router is not counted as parameters");

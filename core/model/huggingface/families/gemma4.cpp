@@ -8,8 +8,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kGemma4Default = "the default of this family";
-
 // A number that may be 0, as where the key is absent.
 int64_t number_or_none(Family& f, const char* key, const char* becomes, const char* none) {
   const json* found = f.in.value(key);
@@ -19,7 +17,7 @@ int64_t number_or_none(Family& f, const char* key, const char* becomes, const ch
 }
 
 bool flag(Family& f, const char* key, const char* becomes) {
-  return !f.in.absent(key) && !f.in.null(key) && f.in.flag(key, becomes, false, kGemma4Default);
+  return !f.in.absent(key) && !f.in.null(key) && f.in.flag(key, becomes, false, kFamilyDefault);
 }
 
 // Part of the rotated numbers of a head in layers without a window.
@@ -79,7 +77,7 @@ void gemma4(Family& f) {
   llama_sizes(f, 256, true);
   f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh"}, "gelu_pytorch_tanh");
   f.in.only("attention_bias", false, kNoBias);
-  f.in.size(&ModelSpec::window, "sliding_window", 1024, kGemma4Default);
+  f.in.size(&ModelSpec::window, "sliding_window", 1024, kFamilyDefault);
   if (f.in.absent("final_logit_softcapping"))
     f.in.assume("final_logit_softcapping", "on", "soft cap of the logits: the default of this family");
   else

@@ -5,19 +5,18 @@
 namespace shardscape::hf {
 
 void glm4_moe(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   llama_sizes(f, {}, false);
   silu(f);
   std::string options;
-  if (f.in.flag("attention_bias", "biases of queries, keys and values", false, kUsual))
+  if (f.in.flag("attention_bias", "biases of queries, keys and values", false, kFamilyDefault))
     options = "qkv_bias, ";
-  if (f.in.flag("use_qk_norm", "norms of queries and keys", false, kUsual)) options += "qk_norm, ";
+  if (f.in.flag("use_qk_norm", "norms of queries and keys", false, kFamilyDefault)) options += "qk_norm, ";
   f.model.architecture = "glm4-moe; " + options + "part_rope";
   rotated_part(f, 0.5);
   if (!deepseek_experts(f)) f.in.size(&ModelSpec::experts, "n_routed_experts");  // required
   if (f.in.absent("first_k_dense_replace")) {
     f.model.dense_layers = 1;
-    f.in.assume("first_k_dense_replace", "1", kUsual);
+    f.in.assume("first_k_dense_replace", "1", kFamilyDefault);
   }
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
   if (!f.in.absent("num_nextn_predict_layers")) return;

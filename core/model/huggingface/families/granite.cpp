@@ -5,8 +5,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kUsual = "the default of this family";
-
 std::vector<std::string> kinds(Family& f) {
   std::vector<std::string> out = texts_of(f.in.value("layer_types"));
   std::erase_if(out, [](const std::string& type) { return type != "mamba" && type != "attention"; });
@@ -21,9 +19,10 @@ std::vector<std::string> kinds(Family& f) {
 }
 
 void mixer(Family& f) {
-  f.in.size(&ModelSpec::ssm_heads, "mamba_n_heads", 128, kUsual);
+  f.in.size(&ModelSpec::ssm_heads, "mamba_n_heads", 128, kFamilyDefault);
   const json* head = f.in.value("mamba_d_head");
-  const int64_t channels = f.in.number("mamba_expand", "channels / hidden size", 2, kUsual) * f.model.hidden;
+  const int64_t channels = f.in.number("mamba_expand", "channels / hidden size", 2, kFamilyDefault) *
+                           f.model.hidden;
   if (head && *head == json("auto")) {
     f.model.ssm_head_dim = channels / f.model.ssm_heads;
     f.in.recognise("mamba_d_head", "channels of a head (P): expand x hidden size / heads");
@@ -31,10 +30,10 @@ void mixer(Family& f) {
     f.in.size(&ModelSpec::ssm_head_dim, "mamba_d_head", channels / f.model.ssm_heads,
               "expand x hidden size / heads");
   }
-  f.in.size(&ModelSpec::ssm_state, "mamba_d_state", 256, kUsual);
-  f.in.size(&ModelSpec::ssm_conv, "mamba_d_conv", 4, kUsual);
-  f.in.size(&ModelSpec::ssm_groups, "mamba_n_groups", 1, kUsual);
-  f.in.size(&ModelSpec::ssm_chunk, "mamba_chunk_size", 256, kUsual);
+  f.in.size(&ModelSpec::ssm_state, "mamba_d_state", 256, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_conv, "mamba_d_conv", 4, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_groups, "mamba_n_groups", 1, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_chunk, "mamba_chunk_size", 256, kFamilyDefault);
   f.in.only("mamba_proj_bias", false, kNoBias);
   f.in.only("mamba_conv_bias", true, "a convolution without a bias is not supported in this family");
 }
@@ -49,7 +48,7 @@ void granitemoehybrid(Family& f) {
   f.model.layer_pattern = layer_pattern_text(kinds(f));
   mixer(f);
   routed_experts(f, "num_local_experts", "num_experts", 8, 2);
-  f.in.size(&ModelSpec::shared_ffn, "shared_intermediate_size", 1024, kUsual);
+  f.in.size(&ModelSpec::shared_ffn, "shared_intermediate_size", 1024, kFamilyDefault);
   const std::string positions = f.in.text_or("position_embedding_type", "nope");
   if (positions != "nope")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "position_embedding_type",

@@ -39,11 +39,10 @@ void layers(Family& f) {
 }
 
 void delta_sizes(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   ModelSpec& m = f.model;
-  f.in.size(&ModelSpec::linear_key_heads, "linear_attn_config.num_heads", 32, kUsual);
-  f.in.size(&ModelSpec::linear_key_dim, "linear_attn_config.head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::linear_conv, "linear_attn_config.short_conv_kernel_size", 4, kUsual);
+  f.in.size(&ModelSpec::linear_key_heads, "linear_attn_config.num_heads", 32, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_key_dim, "linear_attn_config.head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_conv, "linear_attn_config.short_conv_kernel_size", 4, kFamilyDefault);
   m.linear_value_heads = m.linear_key_heads;
   m.linear_value_dim = m.gate_rank = m.linear_key_dim;
   m.linear_chunk = 64;

@@ -16,19 +16,19 @@ bool without_positions(Family& f, int64_t layer) {
 }  // namespace
 
 void llama4(Family& f) {
-  constexpr const char* kUsual = "the default of this family";
   ModelSpec& m = f.model;
   m.architecture = "llama4";
   llama_sizes(f, {}, false, &ModelSpec::expert_ffn);
   silu(f);
   f.in.only("attention_bias", false, kNoBias);
-  f.in.size(&ModelSpec::attention_chunk, "attention_chunk_size", 8192, kUsual);
-  f.in.size(&ModelSpec::ffn, "intermediate_size_mlp", 16384, kUsual);
+  f.in.size(&ModelSpec::attention_chunk, "attention_chunk_size", 8192, kFamilyDefault);
+  f.in.size(&ModelSpec::ffn, "intermediate_size_mlp", 16384, kFamilyDefault);
   routed_experts(f, "num_local_experts", "num_experts", 16, 1);
   m.shared_experts = 1;
   if (!f.in.absent("use_qk_norm"))
     f.in.only("use_qk_norm", true, "queries and keys without norms are not supported in this family");
-  const int64_t period = f.in.number("interleave_moe_layer_step", "period of layers with experts", 1, kUsual);
+  const int64_t period = f.in.number("interleave_moe_layer_step", "period of layers with experts", 1,
+                                     kFamilyDefault);
   std::vector<std::string> layers;
   for (int64_t i = 0; i < m.layers; ++i)
     layers.push_back(std::string(without_positions(f, i) ? "full" : "chunked") +

@@ -8,18 +8,16 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kUsual = "the default of this family";
-
 // Keys inside of "sparse_attention_config".
 void block_sparse(Family& f) {
   const auto key = [](const char* name) { return std::string("sparse_attention_config.") + name; };
   f.in.only(key("use_sparse_attention").c_str(), true,
             "full attention in all layers is not supported in this family");
-  f.in.size(&ModelSpec::index_dim, key("sparse_index_dim").c_str(), 128, kUsual);
-  f.in.size(&ModelSpec::index_top_k, key("sparse_topk_blocks").c_str(), 16, kUsual);
-  f.in.size(&ModelSpec::index_block, key("sparse_block_size").c_str(), 128, kUsual);
+  f.in.size(&ModelSpec::index_dim, key("sparse_index_dim").c_str(), 128, kFamilyDefault);
+  f.in.size(&ModelSpec::index_top_k, key("sparse_topk_blocks").c_str(), 16, kFamilyDefault);
+  f.in.size(&ModelSpec::index_block, key("sparse_block_size").c_str(), 128, kFamilyDefault);
   const std::string heads = key("sparse_num_index_heads");
-  if (f.in.number(heads.c_str(), "index heads, one per KV head", f.model.kv_heads, kUsual) !=
+  if (f.in.number(heads.c_str(), "index heads, one per KV head", f.model.kv_heads, kFamilyDefault) !=
       f.model.kv_heads)
     f.in.problem(ProblemCode::HfUnsupportedVariant, heads,
                  "the indexer selects blocks for every KV head: there are " + f.in.shown(heads) +
@@ -99,7 +97,7 @@ void minimax_m3(Family& f) {
   routed_experts(f, "num_local_experts", "num_experts", 128, 4);
   f.in.only("use_routing_bias", true, "a router without a balance bias is not supported in this family");
   only_text(f.in, "scoring_func", "sigmoid", "scoring of the router");
-  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kUsual);
+  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kFamilyDefault);
   count(f, &ModelSpec::shared_ffn, "shared_intermediate_size", "as wide as routed experts");
   if (!f.in.absent("first_k_dense_replace"))
     f.in.ignore("first_k_dense_replace", "\"moe_layer_freq\" has this value");

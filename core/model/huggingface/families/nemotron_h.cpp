@@ -7,8 +7,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kNemotronDefault = "the default of this family";
-
 struct LayerKind {
   char letter;
   const char* name;  // in lists and in the architectures
@@ -65,13 +63,13 @@ void sizes(Family& f) {
   const int64_t heads = f.in.size(&ModelSpec::heads, "num_attention_heads");
   f.in.size(&ModelSpec::kv_heads, "num_key_value_heads", heads, "as many as attention heads");
   f.in.size(&ModelSpec::head_dim, f.in.absent("head_dim") ? "attention_head_dim" : "head_dim", 128,
-            kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_heads, "mamba_num_heads", 128, kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_head_dim, "mamba_head_dim", 64, kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_state, "ssm_state_size", 128, kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, kNemotronDefault);
-  f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 128, kNemotronDefault);
+            kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_heads, "mamba_num_heads", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_head_dim, "mamba_head_dim", 64, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_state, "ssm_state_size", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, kFamilyDefault);
+  f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 128, kFamilyDefault);
   if (!f.in.absent("expand")) f.in.ignore("expand", "follows from the heads and the head size of the mixer");
   f.in.activation({"mlp_hidden_act"}, {"relu2"}, "relu2");
   f.in.activation({"mamba_hidden_act"}, {"silu", "swish"}, "silu");
@@ -88,10 +86,10 @@ bool experts_are_latent(Family& f) {
   f.in.size(&ModelSpec::experts, "n_routed_experts");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok");
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
-  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kNemotronDefault);
+  f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kFamilyDefault);
   f.in.size(&ModelSpec::shared_ffn, "moe_shared_expert_intermediate_size");
-  f.in.size(&ModelSpec::expert_groups, "n_group", 1, kNemotronDefault);
-  f.in.size(&ModelSpec::groups_per_token, "topk_group", 1, kNemotronDefault);
+  f.in.size(&ModelSpec::expert_groups, "n_group", 1, kFamilyDefault);
+  f.in.size(&ModelSpec::groups_per_token, "topk_group", 1, kFamilyDefault);
   count(f, &ModelSpec::latent_ffn, "moe_latent_size", "experts compute in the hidden size");
   return f.model.latent_ffn > 0;
 }

@@ -72,7 +72,6 @@ namespace {
 
 // Gated DeltaNet layers and gated full attention (Qwen3-Next and Qwen3.5).
 void delta_hybrid(Family& f, bool experts) {
-  constexpr const char* kUsual = "the default of this family";
   ModelSpec& m = f.model;
   m.architecture = experts ? "gated_delta_hybrid; part_rope, gate, experts"
                            : "gated_delta_hybrid; part_rope, gate";
@@ -82,15 +81,15 @@ void delta_hybrid(Family& f, bool experts) {
   if (!f.in.absent("attn_output_gate"))
     f.in.only("attn_output_gate", true, "full attention without a gate is not supported in this family");
   rotated_part(f, 0.25);
-  f.in.size(&ModelSpec::linear_key_heads, "linear_num_key_heads", 16, kUsual);
-  f.in.size(&ModelSpec::linear_value_heads, "linear_num_value_heads", 32, kUsual);
-  f.in.size(&ModelSpec::linear_key_dim, "linear_key_head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::linear_value_dim, "linear_value_head_dim", 128, kUsual);
-  f.in.size(&ModelSpec::linear_conv, "linear_conv_kernel_dim", 4, kUsual);
+  f.in.size(&ModelSpec::linear_key_heads, "linear_num_key_heads", 16, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_value_heads, "linear_num_value_heads", 32, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_key_dim, "linear_key_head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_value_dim, "linear_value_head_dim", 128, kFamilyDefault);
+  f.in.size(&ModelSpec::linear_conv, "linear_conv_kernel_dim", 4, kFamilyDefault);
   m.linear_chunk = 64;
   f.in.assume("linear_chunk", "64", "tokens per chunk of the kernels that serve this family");
   const int64_t period = f.in.number("full_attention_interval", "period of layers with full attention", 4,
-                                     kUsual);
+                                     kFamilyDefault);
   std::vector<std::string> layers;
   for (int64_t i = 1; i <= m.layers; ++i)
     layers.emplace_back(period > 0 && i % period == 0 ? "full" : "linear");
@@ -107,7 +106,7 @@ void delta_hybrid(Family& f, bool experts) {
   m.layer_pattern = layer_pattern_text(layers);
   if (experts) {
     qwen_experts(f, 512, 10, 512);
-    f.in.size(&ModelSpec::shared_ffn, "shared_expert_intermediate_size", 512, kUsual);
+    f.in.size(&ModelSpec::shared_ffn, "shared_expert_intermediate_size", 512, kFamilyDefault);
   }
   if (f.in.absent("mtp_num_hidden_layers")) {
     m.mtp_layers = 1;

@@ -10,8 +10,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kUsual = "the default of this family";
-
 // The layers of a text such as "3,4,5", counted from 0.
 std::set<int64_t> layers_with_experts(Family& f) {
   constexpr const char* kKey = "moe_layers_enum";
@@ -39,7 +37,7 @@ void layers(Family& f) {
 
 // Sizes of layers with a window.
 void window_sizes(Family& f) {
-  f.in.size(&ModelSpec::window, "sliding_window", 512, kUsual);
+  f.in.size(&ModelSpec::window, "sliding_window", 512, kFamilyDefault);
   const std::string inside = "attention_other_setting";
   if (f.in.absent(inside) || f.in.null(inside)) return;
   only_text(f.in, (inside + ".attention_type").c_str(), "sliding_attention", "layers with these sizes");
@@ -62,8 +60,8 @@ void step3p5(Family& f) {
   f.in.size(&ModelSpec::layers, "num_hidden_layers");
   f.in.size(&ModelSpec::hidden, "hidden_size");
   f.in.size(&ModelSpec::heads, "num_attention_heads");
-  f.in.size(&ModelSpec::kv_heads, "num_attention_groups", 8, kUsual);
-  f.in.size(&ModelSpec::head_dim, "head_dim", 128, kUsual);
+  f.in.size(&ModelSpec::kv_heads, "num_attention_groups", 8, kFamilyDefault);
+  f.in.size(&ModelSpec::head_dim, "head_dim", 128, kFamilyDefault);
   f.in.size(&ModelSpec::ffn, "intermediate_size");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, false);

@@ -158,7 +158,6 @@ int64_t patches_of_side(HfReader& vision, const ModelSpec& m, std::optional<int6
 
 // Gemma 4 (modeling_gemma4.py of transformers): a table for columns and one for rows of patches, and pooling.
 void gemma4(HfReader& vision, Family& language) {
-  constexpr const char* kUsual = "the default of this family";
   ModelSpec& m = language.model;
   vision.size(&ModelSpec::vision_layers, "num_hidden_layers");
   vision.size(&ModelSpec::vision_hidden, "hidden_size");
@@ -170,15 +169,15 @@ void gemma4(HfReader& vision, Family& language) {
   same_as(vision, "num_key_value_heads", m.vision_heads, "attention heads of the vision tower");
   same_as(vision, "global_head_dim", m.vision_head_dim, "head size of the vision tower");
   vision.size(&ModelSpec::vision_ffn, "intermediate_size");
-  vision.size(&ModelSpec::vision_patch, "patch_size", 16, kUsual);
-  vision.size(&ModelSpec::vision_positions, "position_embedding_size", 10240, kUsual);
+  vision.size(&ModelSpec::vision_patch, "patch_size", 16, kFamilyDefault);
+  vision.size(&ModelSpec::vision_positions, "position_embedding_size", 10240, kFamilyDefault);
   m.vision_frames = 1;
-  const int64_t side = vision.number("pooling_kernel_size", "side of a token in patches", 3, kUsual);
+  const int64_t side = vision.number("pooling_kernel_size", "side of a token in patches", 3, kFamilyDefault);
   m.vision_merge = side * side;
   vision.only("attention_bias", false, kNoBias);
   vision.activation({"hidden_activation"}, {"gelu_pytorch_tanh"}, "gelu_pytorch_tanh");
-  const bool standardised = vision.flag("standardize", "stored means and deviations", false, kUsual);
-  if (vision.flag("use_clipped_linears", "projections with bounds", false, kUsual) == standardised)
+  const bool standardised = vision.flag("standardize", "stored means and deviations", false, kFamilyDefault);
+  if (vision.flag("use_clipped_linears", "projections with bounds", false, kFamilyDefault) == standardised)
     vision.problem(
         ProblemCode::HfUnsupportedVariant, "standardize",
         "towers without bounds and stored deviations, or with both, are not supported in this family",
@@ -191,14 +190,14 @@ void gemma4(HfReader& vision, Family& language) {
 
 // Llama 4 (modeling_llama4.py of transformers): one class token; sizes are those of Scout and Maverick.
 void llama4(HfReader& vision, Family& language) {
-  constexpr const char* kUsual = "as in the released models";
+  constexpr const char* kReleased = "as in the released models";
   ModelSpec& m = language.model;
-  vision.size(&ModelSpec::vision_layers, "num_hidden_layers", 34, kUsual);
-  vision.size(&ModelSpec::vision_hidden, "hidden_size", 1408, kUsual);
-  vision.size(&ModelSpec::vision_heads, "num_attention_heads", 16, kUsual);
+  vision.size(&ModelSpec::vision_layers, "num_hidden_layers", 34, kReleased);
+  vision.size(&ModelSpec::vision_hidden, "hidden_size", 1408, kReleased);
+  vision.size(&ModelSpec::vision_heads, "num_attention_heads", 16, kReleased);
   tower_head_dim(vision, m, "hidden_size");
-  vision.size(&ModelSpec::vision_ffn, "intermediate_size", 5632, kUsual);
-  vision.size(&ModelSpec::vision_patch, "patch_size", 14, kUsual);
+  vision.size(&ModelSpec::vision_ffn, "intermediate_size", 5632, kReleased);
+  vision.size(&ModelSpec::vision_patch, "patch_size", 14, kReleased);
   const int64_t side = patches_of_side(vision, m, 336);
   m.vision_positions = side * side + 1;
   m.vision_frames = 1;
@@ -208,7 +207,7 @@ void llama4(HfReader& vision, Family& language) {
                    "the projector of this family merges 2 x 2 patches", "0.5");
   else if (ratio)
     vision.recognise("pixel_shuffle_ratio", "patches of a token (Mv)");
-  vision.size(&ModelSpec::vision_projector, "projector_input_dim", 4096, kUsual);
+  vision.size(&ModelSpec::vision_projector, "projector_input_dim", 4096, kReleased);
   for (const char* key : {"projector_output_dim", "vision_output_dim"})
     same_as(vision, key, m.vision_projector, "inner width of the projector (Wp)");
   same_as(vision, "num_channels", 3, "colours per pixel");
