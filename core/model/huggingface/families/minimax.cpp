@@ -50,6 +50,7 @@ void sparse_layers(Family& f) {
     return;
   }
   std::vector<std::string> layers;
+  layers.reserve(experts.size());
   for (const int64_t routed : experts) layers.emplace_back(routed == 1 ? "sparse" : "dense");
   f.model.layer_pattern = layer_pattern_text(layers);
 }
