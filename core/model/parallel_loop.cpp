@@ -1,8 +1,10 @@
 #include "model/parallel_loop.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -26,8 +28,8 @@ constexpr bool kOwnThreads = false;
 constexpr bool kOwnThreads = false;
 #endif
 
-// Threads take indices from one counter.
-void loop_on_own_threads(size_t count, const std::function<void(size_t)>& body) {
+// Threads take indices from one counter. Used under ThreadSanitizer only.
+[[maybe_unused]] void loop_on_own_threads(size_t count, const std::function<void(size_t)>& body) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr thrown;
@@ -65,6 +67,8 @@ void parallel_loop(size_t count, const std::function<void(size_t)>& body) {
 size_t loop_threads() { return static_cast<size_t>(tbb::this_task_arena::max_concurrency()); }
 
 void with_loop_threads(int threads, const std::function<void()>& work) {
+  // oneTBB has one thread per processor, and prints a warning where more are asked for.
+  if (!kOwnThreads) threads = std::min(threads, tbb::info::default_concurrency());
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   const ModelLibrary& library = ModelLibrary::instance();
   arena.execute([&] {
