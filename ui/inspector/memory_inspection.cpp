@@ -143,7 +143,7 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
 void add_segments(Inspection& inspection, const Fragmentation& fragmentation, UnitSystem units) {
   const auto add = [&](const QString& name, const AllocatorUse& use) {
     QString text = tr_memory("%1, %2 unused")
-                       .arg(bytes_text(use.reserved, units), bytes_text(use.unused(), units));
+                       .arg(rank_bytes_text(use.reserved, units), rank_bytes_text(use.unused(), units));
     if (!use.fits)
       text += tr_memory("; out of memory");
     else if (use.retries > 0)
@@ -176,7 +176,7 @@ Inspection inspect_memory(const Report& report, const StageReport& stage, Memory
   if (index < kMemoryCategoryCount) {
     const Quantity& quantity = stage.memory[index];
     inspection.values.append(
-        inspectedQuantity(label, quantity, stage.binding, bytes_text(quantity.value, units)));
+        inspectedQuantity(label, quantity, stage.binding, rank_bytes_text(quantity.value, units)));
     for (const PartValue& part : stage.parts[index])
       inspection.rows.append({words(part.name), with_unit(part.bytes.value, scale)});
     inspection.rows.append({tr_memory("At the peak"), with_unit(memory.at_peak[index], scale)});
@@ -225,7 +225,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   const Wide free = capacity - memory.in_use;
   inspection.rows.append({tr_memory("Capacity"), capacity_text(capacity, units)});
   const Wide distance = free < 0 ? -free : free;
-  const QString room = with_unit(distance, rank_memory_scale(to_double(distance), units));
+  const QString room = rank_bytes_text(distance, units);
   inspection.rows.append({free < 0 ? tr_memory("Missing") : tr_memory("Free"), room});
   const QString name = QString::fromStdString(report.accelerator->name);
   inspection

@@ -64,6 +64,10 @@ QString with_unit(Wide value, const ValueScale& scale) {
 
 QString bytes_text(Wide bytes, UnitSystem units) { return with_minus(format_bytes(bytes, units)); }
 
+QString rank_bytes_text(Wide bytes, UnitSystem units) {
+  return with_unit(bytes, rank_memory_scale(std::fabs(to_double(bytes)), units));
+}
+
 QString exact_bytes_text(Wide bytes) { return grouped_text(bytes) + QStringLiteral(" bytes"); }
 
 QString flops_text(Wide flops) { return with_minus(format_flops(flops)); }

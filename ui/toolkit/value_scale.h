@@ -31,6 +31,7 @@ QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001",
 QString scaled_real_text(double value, const ValueScale& scale);
 QString with_unit(Wide value, const ValueScale& scale);  // "0.289 GiB", in the shared unit
 QString bytes_text(Wide bytes, UnitSystem units);        // "61.3 GiB"
+QString rank_bytes_text(Wide bytes, UnitSystem units);   // "1,340 GiB", in the unit of rank_memory_scale
 QString exact_bytes_text(Wide bytes);                    // "65,820,000,000 bytes"
 QString flops_text(Wide flops);                          // "5.50 PFLOP"
 QString count_text(Wide count);                          // "405.9 B"

@@ -285,6 +285,9 @@ class ModelsTest : public QObject {
     QCOMPARE(rank_memory_scale(5e12, UnitSystem::Binary).unit, QStringLiteral("GiB"));  // not TiB
     QCOMPARE(rank_memory_scale(5e12, UnitSystem::Decimal).unit, QStringLiteral("GB"));
     QCOMPARE(rank_memory_scale(5e6, UnitSystem::Binary).unit, QStringLiteral("MiB"));
+    QCOMPARE(rank_bytes_text(Wide(1340) << 30, UnitSystem::Binary), QStringLiteral("1,340 GiB"));
+    QCOMPARE(rank_bytes_text(Wide(3) << 20, UnitSystem::Binary),
+             bytes_text(Wide(3) << 20, UnitSystem::Binary));
     QCOMPARE(flop_scale(5.5e15).unit, QStringLiteral("PFLOP"));
     QCOMPARE(capacity_text(Wide(80) << 30, UnitSystem::Binary), QStringLiteral("80 GiB"));
     QCOMPARE(capacity_text(Wide(80) << 30, UnitSystem::Decimal), QStringLiteral("85.9 GB"));

@@ -118,7 +118,7 @@ QString MemoryCurve::title() const { return tr("Stage %1 over one step").arg(sta
 QString MemoryCurve::peakText() const {
   if (!estimate_ || !peak_) return {};
   const MemoryPoint& at = points_[*peak_];
-  const QString bytes = bytes_text(at.bytes, session_->units());
+  const QString bytes = rank_bytes_text(at.bytes, session_->units());
   const QString moment = text_of(memory().peak_text);
   if (!estimate_->simulation) return tr("peak %1: %2").arg(bytes, moment);
   return tr("peak %1 at %2: %3").arg(bytes, QString::fromStdString(format_seconds(at.seconds)), moment);
@@ -185,7 +185,7 @@ void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, co
     QString text = tr("%1, stage %2: peak %3")
                        .arg(Comparisons::letter(other.member))
                        .arg(other.stage)
-                       .arg(bytes_text(most_of(other.points), session_->units()));
+                       .arg(rank_bytes_text(most_of(other.points), session_->units()));
     if (other.capacity > 0 && other.capacity != estimate_->report->memory->capacity)
       text += tr(" of %1").arg(capacity_text(other.capacity, session_->units()));
     const QSizeF size(metrics.horizontalAdvance(text) + 6, metrics.height());
@@ -256,7 +256,7 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
 
 void MemoryCurve::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
   const Colors& colors = Theme::instance().colors();
-  const ValueScale scale = byte_scale(top(), session_->units());
+  const ValueScale scale = rank_memory_scale(top(), session_->units());
   painter.drawText(QRectF(rect.left(), plot.top() - kUnit, kLeft - 8, 12), Qt::AlignRight | Qt::AlignVCenter,
                    scale.unit);
   paint_y_axis(painter, linear_scale(0, top(), scale.divisor), plot, kLeft);
@@ -304,7 +304,7 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   if (room.height() >= 14) {
     painter.setPen(readable(colors.text, tint));
     painter.drawText(room.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("static: %1").arg(bytes_text(fixed_, session_->units())));
+                     tr("static: %1").arg(rank_bytes_text(fixed_, session_->units())));
   }
   if (has_limit) {
     painter.setPen(limit_pen());
@@ -395,13 +395,13 @@ QString MemoryCurve::comparedText(double seconds) const {
     out += u'\n' + tr("%1, stage %2: %3")
                        .arg(Comparisons::letter(other.member))
                        .arg(other.stage)
-                       .arg(over ? tr("its step is over") : bytes_text(then.bytes, session_->units()));
+                       .arg(over ? tr("its step is over") : rank_bytes_text(then.bytes, session_->units()));
   }
   return out;
 }
 
 QString MemoryCurve::text(const MemoryPoint& of) const {
-  QString text = bytes_text(of.bytes, session_->units());
+  QString text = rank_bytes_text(of.bytes, session_->units());
   if (!estimate_->simulation) return text;
   text += tr(" at %1").arg(QString::fromStdString(format_seconds(of.seconds)));
   if (of.span < 0) return text;

@@ -45,7 +45,7 @@ QString MemoryTreemap::nameOf(const PeakTile& tile) const {
 
 QString MemoryTreemap::textOf(const PeakTile& tile) const {
   return tr("%1, %2 of the peak")
-      .arg(bytes_text(tile.bytes, units_),
+      .arg(rank_bytes_text(tile.bytes, units_),
            percent_text(static_cast<double>(tile.bytes) / static_cast<double>(memory().in_use)));
 }
 
@@ -57,7 +57,7 @@ void MemoryTreemap::select(int tile) {
   } else if (report_) {
     setAccessibleDescription(tr("Stage %1 uses %2 at its peak: %3")
                                  .arg(stage_)
-                                 .arg(bytes_text(memory().in_use, units_), text_of(memory().peak_text)));
+                                 .arg(rank_bytes_text(memory().in_use, units_), text_of(memory().peak_text)));
   }
   update();
 }
@@ -158,7 +158,7 @@ void MemoryTreemap::paint(QPainter& painter, const QRectF& rect, const QColor& g
   painter.setFont(Theme::instance().uiFont(11, QFont::DemiBold));
   for (const Box& box : boxes.categories) {
     const auto category = static_cast<size_t>(contributor(tiles_[box.first]).category);
-    title(box, box.title + QStringLiteral(" · ") + bytes_text(memory().at_peak[category], units_));
+    title(box, box.title + QStringLiteral(" · ") + rank_bytes_text(memory().at_peak[category], units_));
     painter.setPen(QPen(colors.line, 1));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(box.rect.adjusted(0.5, 0.5, -0.5, -0.5));

@@ -241,7 +241,7 @@ BarData MemoryView::bars(const Report& report) const {
   data.title = tr("Memory of one rank, by stage");
   data.unit = scale.unit;
   data.divisor = scale.divisor;
-  data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
+  data.text = [units](double value) { return rank_bytes_text(static_cast<Wide>(value), units); };
   for (int i = 0; i < kAllMemoryCategories; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
     data.series.push_back(series_of(role_of(category), text_of(memory_category_label(category))));
