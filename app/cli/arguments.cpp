@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "app/cli/flag_values.h"
 #include "app/cli/text.h"
 #include "base/number_text.h"
 #include "base/shown_text.h"
@@ -99,6 +100,9 @@ Result<Arguments> parse_arguments(std::span<const char* const> words, const Comm
       if (!more || looks_like_flag(words[i + 1])) return missing_value(*flag);
       attached = words[++i];
     }
+    // Only a setting may be empty: a script with an unset variable must not get the answer to another
+    // question.
+    if (attached->empty() && flag->kind == FlagKind::Value && !is_setting(*flag)) return missing_value(*flag);
     result.values_.emplace_back(flag->name, *attached);
   }
   const auto wanted = static_cast<size_t>(command.operands);

@@ -32,7 +32,7 @@ class Arguments {
 };
 
 // Accepts --flag value, --flag=value, -o value and -ovalue. All words after -- are operands. A Problem names
-// the flag.
+// the flag. Values of settings may be empty, others may not.
 Result<Arguments> parse_arguments(std::span<const char* const> words, const Command& command);
 
 // Whether the words contain a request for help; ignores other errors.

@@ -18,7 +18,8 @@ std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const cha
   // A missing folder has another exit code than an invalid bundle.
   std::error_code error;
   const fs::file_status status = fs::status(bundle, error);
-  const std::string reason = !fs::exists(status) ? "there is no such folder"
+  const std::string reason = status.type() == fs::file_type::not_found ? "there is no such folder"
+                             : !fs::exists(status)                     ? error.message()
                              : !fs::is_directory(status)
                                  ? "it is not a folder"
                                  : (fs::directory_iterator(bundle, error), error ? error.message() : "");

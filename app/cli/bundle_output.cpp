@@ -25,7 +25,8 @@ std::string progress_text(const ExportProgress& p) {
   return text + ", " + format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal) + "/s";
 }
 
-// An impossible trace is a problem of the design; all other problems are of the folder or the disk.
+// An impossible trace is a problem of the design, a damaged compact bundle one of its content; all other
+// problems are of the folder or the disk.
 int exit_code_of(const Problem& problem) {
   if (problem.code == ProblemCode::TraceNameInvalid || problem.code == ProblemCode::ConflictingFlags ||
       problem.code == ProblemCode::FlagValueInvalid)
@@ -34,7 +35,7 @@ int exit_code_of(const Problem& problem) {
                          problem.code == ProblemCode::TraceOverflow ||
                          problem.code == ProblemCode::ValueTooLarge || problem.code == ProblemCode::OneRank ||
                          problem.code == ProblemCode::UnknownAccelerator;
-  return of_design ? kNegativeAnswer : kFileError;
+  return of_design || problem.code == ProblemCode::WrongKindOfFile ? kNegativeAnswer : kFileError;
 }
 
 // Whether the bundle goes to standard output, by whatever name.

@@ -9,6 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/help.h"
 #include "app/cli/messages.h"
+#include "app/cli/output_paths.h"
 #include "app/cli/plain_output.h"
 #include "base/fatal.h"
 #include "base/suggest.h"
@@ -38,6 +39,10 @@ int run_command(const Command& command, std::span<const char* const> words) {
   if (const auto* problem = std::get_if<Problem>(&arguments)) {
     print_problem(*problem);
     return kWrongUsage;
+  }
+  if (const auto problem = check_output_paths(std::get<Arguments>(arguments), command)) {
+    print_problem(*problem);
+    return problem->code == ProblemCode::ConflictingFlags ? kWrongUsage : kFileError;
   }
   return command.run(std::get<Arguments>(arguments));
 }

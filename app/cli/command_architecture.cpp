@@ -23,11 +23,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int failed(const Problem& problem, int exit_code) {
-  print_problem(problem);
-  return exit_code;
-}
-
 Json problem_json(const Problem& problem) {
   Json out{{"code", code_text(problem.code)}, {"where", problem.where}};
   if (const auto place = parse_place(problem.where)) {
@@ -205,7 +200,8 @@ int show(const std::string& id) {
 }
 
 int saved(const Result<std::filesystem::path>& path) {
-  if (const auto* problem = std::get_if<Problem>(&path)) return failed(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&path))
+    return failed(*problem, problem->code == ProblemCode::DataValue ? kNegativeAnswer : kFileError);
   std::cout << "saved as " << std::get<std::filesystem::path>(path).string() << "\n";
   return kDone;
 }

@@ -46,7 +46,8 @@ std::optional<int> audit_profiles(const Arguments& arguments, std::vector<Audit>
 }
 
 bool is_profile(const std::string& path) {
-  return std::filesystem::is_directory(path) || std::holds_alternative<Profile>(read_profile(path));
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) || std::holds_alternative<Profile>(read_profile(path));
 }
 Problem profile_without_design(const std::string& path) {
   return {ProblemCode::ProfileFormat, path, "a profile does not say which design it ran",

@@ -24,7 +24,7 @@ int run_expand(const Arguments& arguments) {
   options.replace = arguments.has("--replace");
   options.resume = arguments.has("--resume");
   options.keep_partial = true;
-  if (const std::string* ranks = arguments.value("--ranks")) options.ranks = ranks->empty() ? "," : *ranks;
+  if (const std::string* ranks = arguments.value("--ranks")) options.ranks = *ranks;
   Interrupt interrupt;
   const auto result = with_progress([&](const ExportProgressFn& progress) {
     return expand_bundle(std::get<0>(operand), options, progress, interrupt.token());

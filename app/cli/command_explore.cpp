@@ -28,8 +28,9 @@ constexpr int64_t kMostStored = 1'000'000;
 constexpr CountFlag kTop{"--top", 10, 1, kMostStored, "Designs to show; default: 10."};
 constexpr CountFlag kSample{"--sample", 0, 0, kMostStored,
                             "Also store a uniform sample of N timed designs; default: none."};
-constexpr CountFlag kThreads{"--threads", 0, 1, 4096,
-                             "Number of threads; default: all. The result does not depend on the number."};
+constexpr CountFlag kThreads{
+    "--threads", 0, 1, 4096,
+    "Number of threads, at most one per processor; default: all. The result does not depend on the number."};
 constexpr CountFlag kCheckpoint{
     "--checkpoint", 0, 1, 1'000'000,
     "Write the result so far to the file of -o every N seconds, for --resume after a crash; default: only at "
@@ -44,16 +45,11 @@ constexpr CountFlag kEvaluate{
     "--evaluate", 32, 1, 100'000,
     "With --objective goodput: engines that are simulated, those with the best estimates; default: 32."};
 
-int wrong(const Problem& problem) {
-  print_problem(problem);
-  return kWrongUsage;
-}
-
 std::optional<int> read_objective(const std::string& where, std::string_view id, int& objective) {
   const int found = find_objective(trimmed(id));
   if (found < 0)
-    return wrong({ProblemCode::UnknownObjective, where, "there is no objective \"" + std::string(id) + "\"",
-                  objective_ids()});
+    return wrong_usage({ProblemCode::UnknownObjective, where,
+                        "there is no objective \"" + std::string(id) + "\"", objective_ids()});
   objective = found;
   return std::nullopt;
 }
@@ -92,17 +88,20 @@ std::variant<std::optional<GoodputFile>, int> resumed(const Arguments& arguments
   if (const auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
   auto& file = std::get<0>(read);
   if (!file || !(file->options == options))
-    return wrong({ProblemCode::ResultOfOtherSearch, *path,
-                  file ? "the file has another service, or other numbers of engines"
-                       : "the file is not of a search by goodput",
-                  "the same flags as the interrupted search"});
+    return wrong_usage({ProblemCode::ResultOfOtherSearch, *path,
+                        file ? "the file has another service, or other numbers of engines"
+                             : "the file is not of a search by goodput",
+                        "the same flags as the interrupted search"});
   return std::move(file);
 }
 
-// Writes what `json` makes to the file of -o.
+// Writes what `json` makes to the file of -o. Says a problem once, and again after a checkpoint that was
+// written. The search goes on: the next one may succeed.
 template <typename Json>
-void write_checkpoint(const Arguments& arguments, const Json& json) {
-  if (const auto problem = atomic_write(*arguments.value("--output"), json())) print_problem(*problem);
+void write_checkpoint(const Arguments& arguments, const Json& json, bool& failing) {
+  const auto problem = atomic_write(*arguments.value("--output"), json());
+  if (problem && !failing) print_problem(*problem);
+  failing = problem.has_value();
 }
 
 int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Space>& space,
@@ -117,34 +116,38 @@ int search_by_goodput(const Arguments& arguments, const std::shared_ptr<const Sp
   const auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
+    bool failing = false;
     if (line.wanted())
       callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
     std::function<void(const GoodputResult&)> checkpoint;
     if (checkpoint_seconds > 0) {
       callbacks.checkpoint_seconds = static_cast<double>(checkpoint_seconds);
       checkpoint = [&](const GoodputResult& result) {
-        write_checkpoint(arguments, [&] { return goodput_file_json(result, goodput); });
+        write_checkpoint(
+            arguments, [&] { return goodput_file_json(result, goodput); }, failing);
       };
     }
     return search_goodput(space, options, goodput, callbacks, interrupt.token(), before, checkpoint);
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return service_failure(*problem, kWrongUsage);
   const GoodputResult& result = std::get<GoodputResult>(found);
-  if (const auto exit_code = write_result(arguments, result.search,
-                                          [&] { return goodput_file_json(result, goodput); }))
-    return *exit_code;
+  const auto failure = write_result(arguments, result.search,
+                                    [&] { return goodput_file_json(result, goodput); });
   if (interrupt.requested()) return kInterrupted;
   std::cout << (arguments.has("--json") ? goodput_json(result, goodput)
                                         : goodput_text(result, goodput, options.result.top));
+  if (failure) return *failure;
   return options.shards > 1 || has_rate(result) ? kDone : kNegativeAnswer;
 }
 
 // A flag of a service without the objective that reads it.
 std::optional<int> service_without_goodput(const Arguments& arguments) {
-  for (const Flag& flag : service_flags(kSharedSettings))
+  std::vector<Flag> flags = service_flags(kSharedSettings);
+  flags.push_back(kEvaluate.flag());
+  for (const Flag& flag : flags)
     if (arguments.has(flag.name))
-      return wrong({ProblemCode::ConflictingFlags, flag.name, "only a search by goodput has a service",
-                    "--objective goodput"});
+      return wrong_usage({ProblemCode::ConflictingFlags, flag.name, "only a search by goodput has a service",
+                          "--objective goodput"});
   return std::nullopt;
 }
 
@@ -168,8 +171,9 @@ std::variant<SearchOptions, int> search_options(const Arguments& arguments) {
   if (const std::string* pair = arguments.value("--pareto")) {
     const size_t comma = pair->find(',');
     if (comma == std::string::npos)
-      return wrong({ProblemCode::FlagValueInvalid, "--pareto", "\"" + *pair + "\" is only one objective",
-                    "two objectives separated by a comma: " + objective_ids()});
+      return wrong_usage({ProblemCode::FlagValueInvalid, "--pareto",
+                          "\"" + *pair + "\" is only one objective",
+                          "two objectives separated by a comma: " + objective_ids()});
     if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.result.front_x))
       return *exit_code;
     if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.result.front_y))
@@ -178,13 +182,13 @@ std::variant<SearchOptions, int> search_options(const Arguments& arguments) {
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
     if (!thousandths || *thousandths < 1)
-      return wrong({ProblemCode::FlagValueInvalid, "--price", "\"" + *price + "\" is not a price",
-                    "dollars per GPU hour, such as 2.49"});
+      return wrong_usage({ProblemCode::FlagValueInvalid, "--price", "\"" + *price + "\" is not a price",
+                          "dollars per GPU hour, such as 2.49"});
     options.result.price_per_hour = static_cast<double>(*thousandths) / 1000;
   }
   if (const std::string* shard = arguments.value("--shard")) {
     const auto read = parse_shard(*shard);
-    if (const auto* problem = std::get_if<Problem>(&read)) return wrong(*problem);
+    if (const auto* problem = std::get_if<Problem>(&read)) return wrong_usage(*problem);
     std::tie(options.shard, options.shards) = std::get<0>(read);
   }
   return options;
@@ -194,10 +198,10 @@ std::variant<SearchOptions, int> search_options(const Arguments& arguments) {
 std::variant<int64_t, int> checkpoint_of(const Arguments& arguments) {
   if (arguments.has("--checkpoint")) {
     if (arguments.has("--guided"))
-      return wrong({ProblemCode::ConflictingFlags, "--checkpoint", "a guided search cannot be resumed",
-                    "either --guided or --checkpoint"});
+      return wrong_usage({ProblemCode::ConflictingFlags, "--checkpoint", "a guided search cannot be resumed",
+                          "either --guided or --checkpoint"});
     if (!arguments.has("--output") && !arguments.has("--slurm"))
-      return wrong({ProblemCode::FlagValueMissing, "--output", "checkpoints need a file", "-o FILE"});
+      return wrong_usage({ProblemCode::FlagValueMissing, "--output", "checkpoints need a file", "-o FILE"});
   }
   return count_flag(arguments, kCheckpoint);
 }
@@ -295,27 +299,30 @@ int run_explore(const Arguments& arguments) {
   auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
+    bool failing = false;
     if (line.wanted())
       callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
     if (checkpoint_seconds > 0) {
       callbacks.checkpoint_seconds = static_cast<double>(checkpoint_seconds);
       callbacks.checkpoint = [&](const SearchResult& result) {
-        write_checkpoint(arguments, [&] { return result_json(result); });
+        write_checkpoint(
+            arguments, [&] { return result_json(result); }, failing);
       };
     }
     return search(std::get<0>(space), options, callbacks, interrupt.token());
   }();
   if (auto* problem = std::get_if<Problem>(&found)) {
     if (problem->code == ProblemCode::ResultOfOtherSearch) problem->where = *arguments.value("--resume");
-    return wrong(*problem);
+    return wrong_usage(*problem);
   }
   const SearchResult& result = std::get<SearchResult>(found);
-  const RunFigures figures{
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())};
-  if (const auto exit_code = write_result(arguments, result)) return *exit_code;
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const RunFigures figures{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                           options.threads > 0 ? std::min(options.threads, processors) : processors};
+  const auto failure = write_result(arguments, result);
   std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
   if (interrupt.requested()) return kInterrupted;
+  if (failure) return *failure;
   return result.best.empty() && options.shards == 1 ? kNegativeAnswer : kDone;
 }
 

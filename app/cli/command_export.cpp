@@ -77,7 +77,8 @@ int run_export(const Arguments& arguments) {
   print_substitutions(summary);
   print_summary(summary, options.target, options.name, arguments.has("--json"));
   const bool whole = !options.compact && options.part.whole() && options.steps == 1;
-  if (whole && !arguments.has("--json") && std::filesystem::is_directory(options.target))
+  std::error_code ignored;
+  if (whole && !arguments.has("--json") && std::filesystem::is_directory(options.target, ignored))
     std::cout << simulator_text(report, options, summary, interrupt.token());
   return kDone;
 }

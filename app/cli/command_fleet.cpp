@@ -126,7 +126,7 @@ int run_fleet(const Arguments& arguments) {
     return search_fleet(std::move(std::get<0>(candidates).list), service, std::get<FleetOptions>(options),
                         std::move(stop), {}, progress);
   };
-  return ask(arguments, question);
+  return ask(arguments, question, interrupt);
 }
 
 }  // namespace

@@ -123,6 +123,11 @@ int run_import(const Arguments& arguments) {
   if (const auto* problem = std::get_if<Problem>(&text)) return print_refusal(*problem);
   if (as ? is_launch_framework(launch_framework_id(*as)) : is_launch_text(std::get<std::string>(text)))
     return import_launch_file(arguments, path, std::move(std::get<std::string>(text)));
+  for (const Flag& flag : launch_flags())
+    if (arguments.has(flag.name))
+      return wrong_usage({ProblemCode::ConflictingFlags, flag.name,
+                          "only a launch file is read with this flag",
+                          "a launch file, or " + path + " without the flag"});
   const auto files = read_hf_files(path);
   if (const auto* problem = std::get_if<Problem>(&files)) return print_refusal(*problem);
   const bool json = arguments.has("--json");

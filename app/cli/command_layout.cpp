@@ -32,8 +32,9 @@ struct Question {
 };
 
 constexpr CountFlag kGpus{"--gpus", 0, 1, kMaxWorld, "Number of GPUs; default: the GPUs of the design."};
-constexpr CountFlag kThreads{"--threads", 0, 1, 4096,
-                             "Number of threads; default: all. The result does not depend on the number."};
+constexpr CountFlag kThreads{
+    "--threads", 0, 1, 4096,
+    "Number of threads, at most one per processor; default: all. The result does not depend on the number."};
 
 std::variant<Question, int> question_of(const Arguments& arguments) {
   if (!models_found()) return kFileError;

@@ -39,11 +39,11 @@ int merge_by_goodput(const Arguments& arguments, const std::vector<GoodputFile>&
   if (interrupt.requested()) return kInterrupted;
   const GoodputResult& result = std::get<GoodputResult>(merged);
   note_missing(result.search);
-  if (const auto exit_code = write_result(arguments, result.search,
-                                          [&] { return goodput_file_json(result, options); }))
-    return *exit_code;
+  const auto failure = write_result(arguments, result.search,
+                                    [&] { return goodput_file_json(result, options); });
   std::cout << (arguments.has("--json") ? goodput_json(result, options)
                                         : goodput_text(result, options, result.search.options.top));
+  if (failure) return *failure;
   return has_rate(result) ? kDone : kNegativeAnswer;
 }
 
@@ -79,9 +79,10 @@ int run_merge(const Arguments& arguments) {
   }
   const SearchResult& result = std::get<SearchResult>(merged);
   note_missing(result);
-  if (const auto exit_code = write_result(arguments, result)) return *exit_code;
+  const auto failure = write_result(arguments, result);
   std::cout << (arguments.has("--json") ? result_json(result) : explore_text(result));
-  return kDone;
+  if (failure) return *failure;
+  return result.best.empty() && result.complete() ? kNegativeAnswer : kDone;
 }
 
 }  // namespace

@@ -15,11 +15,6 @@ namespace {
 
 constexpr int64_t kMostSteps = 1'000'000;
 
-int profile_failed(const Problem& problem, int exit_code) {
-  print_problem(problem);
-  return exit_code;
-}
-
 // The value of a flag; `missing` without the flag; or an exit code.
 std::variant<int64_t, int> number_of(const Arguments& arguments, const char* flag, int64_t missing,
                                      int64_t least, int64_t most) {
@@ -27,9 +22,9 @@ std::variant<int64_t, int> number_of(const Arguments& arguments, const char* fla
   if (!word) return missing;
   const NumberText number = parse_number(*word, false);
   if (number.fault == NumberFault::None && number.value >= least && number.value <= most) return number.value;
-  return profile_failed({ProblemCode::FlagValueInvalid, flag, "\"" + *word + "\" is out of range",
-                         std::to_string(least) + " to " + std::to_string(most)},
-                        kWrongUsage);
+  return failed({ProblemCode::FlagValueInvalid, flag, "\"" + *word + "\" is out of range",
+                 std::to_string(least) + " to " + std::to_string(most)},
+                kWrongUsage);
 }
 
 // The profile of the rank; negative: of the rank that computes longest.
@@ -41,17 +36,16 @@ std::variant<size_t, int> shown_rank(const std::vector<RankProfile>& ranks, int6
   std::string found;
   for (const RankProfile& profile : ranks)
     if (profile.rank) found += (found.empty() ? "" : ", ") + std::to_string(*profile.rank);
-  return profile_failed(
-      {ProblemCode::FlagValueInvalid, "--rank", "no profile is of rank " + std::to_string(rank),
-       found.empty() ? "profiles that record their ranks" : found},
-      kWrongUsage);
+  return failed({ProblemCode::FlagValueInvalid, "--rank", "no profile is of rank " + std::to_string(rank),
+                 found.empty() ? "profiles that record their ranks" : found},
+                kWrongUsage);
 }
 
 int run_profile(const Arguments& arguments) {
   if (arguments.operands().empty())
-    return profile_failed({ProblemCode::OperandMissing, "FILE", "the profile is missing",
-                           "shardscape-cli profile rank0.pt.trace.json.gz"},
-                          kWrongUsage);
+    return failed({ProblemCode::OperandMissing, "FILE", "the profile is missing",
+                   "shardscape-cli profile rank0.pt.trace.json.gz"},
+                  kWrongUsage);
   const auto steps = number_of(arguments, "--steps", 0, 1, kMostSteps);
   if (const int* code = std::get_if<int>(&steps)) return *code;
   const auto rank = number_of(arguments, "--rank", -1, 0, INT32_MAX);

@@ -204,20 +204,15 @@ bool compute(ScalingLine& line, bool weak, bool with_best, const std::stop_token
   return true;
 }
 
-int sensitivity_failed(const Problem& problem) {
-  print_problem(problem);
-  return kWrongUsage;
-}
-
 // The lines of --compare, or an exit code after printing the problem.
 std::variant<std::vector<ScalingLine>, int> compared_lines(const Arguments& arguments, const Design& design) {
   std::vector<ScalingLine> lines;
   for (const std::string& text : arguments.values("--compare")) {
     auto variants = parse_variants(text);
-    if (const auto* problem = std::get_if<Problem>(&variants)) return sensitivity_failed(*problem);
+    if (const auto* problem = std::get_if<Problem>(&variants)) return wrong_usage(*problem);
     for (const ClusterVariant& variant : std::get<std::vector<ClusterVariant>>(variants)) {
       auto on = design_on(design, variant);
-      if (const auto* problem = std::get_if<Problem>(&on)) return sensitivity_failed(*problem);
+      if (const auto* problem = std::get_if<Problem>(&on)) return wrong_usage(*problem);
       lines.push_back({variant, std::get<Design>(std::move(on)), {}, {}});
     }
   }

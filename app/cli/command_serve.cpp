@@ -98,9 +98,11 @@ int run_serve(const Arguments& arguments) {
   });
   if (const auto* problem = std::get_if<Problem>(&made)) return service_refusal(*problem);
   const ServiceRun& service = *std::get<0>(made);
-  if (const std::string* path = arguments.value("--perfetto"))
-    if (const auto problem = atomic_write(*path, service_timeline(service)))
-      return service_failure(*problem, kFileError);
+  if (const std::string* path = arguments.value("--perfetto")) {
+    const std::string timeline = interrupt.end_at_once_during([&] { return service_timeline(service); });
+    if (const auto problem = atomic_write(*path, timeline)) return service_failure(*problem, kFileError);
+    if (interrupt.requested()) return kInterrupted;
+  }
   if (arguments.has("--bundle"))
     if (const int code = write_window(arguments, service, interrupt); code != kDone) return code;
   return print_answer(

@@ -35,17 +35,19 @@ int run_timeline(const Arguments& arguments) {
   const std::optional<TimelineOps> ops = ops_of(arguments);
   if (!ops) return kWrongUsage;
   Interrupt interrupt;
-  const auto made = report_of(arguments);
+  const auto made = interrupt.end_at_once_during([&] { return report_of(arguments); });
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const std::shared_ptr<const Report> report = std::get<0>(made);
   print_design_problems(report->problems, arguments);
   const auto simulation = simulate(*report, interrupt.token());
   if (!simulation) return kInterrupted;
-  const TimelineFile file = timeline_file(report, simulation, report->design.name, *ops);
+  const TimelineFile file = interrupt.end_at_once_during(
+      [&] { return timeline_file(report, simulation, report->design.name, *ops); });
   if (const auto problem = atomic_write(*target, file.json)) {
     print_problem(*problem);
     return kFileError;
   }
+  if (interrupt.requested()) return kInterrupted;
   if (*ops == TimelineOps::Some && !file.left_out.empty())
     print_problem(Problem::note(ProblemCode::OpsLeftOut, "--ops",
                                 "the file would be large, so it omits " + file.left_out,

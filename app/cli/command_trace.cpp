@@ -17,11 +17,6 @@ namespace fs = std::filesystem;
 constexpr size_t kFoundNodes = 50, kNeighbours = 200;
 constexpr int kDeepest = 1000;
 
-int trace_failed(const Problem& problem, int exit_code) {
-  print_problem(problem);
-  return exit_code;
-}
-
 // A whole number of at least 0; `otherwise` if the flag is absent.
 Result<uint64_t> number(const Arguments& arguments, const char* flag, uint64_t otherwise, uint64_t most) {
   const std::string* text = arguments.value(flag);
@@ -70,10 +65,10 @@ int query(const Arguments& arguments, const fs::path& file) {
   const auto id = number(arguments, "--node", 0, UINT64_MAX),
              depth = number(arguments, "--depth", 1, kDeepest);
   for (const auto* value : {&id, &depth})
-    if (const auto* problem = std::get_if<Problem>(value)) return trace_failed(*problem, kWrongUsage);
+    if (const auto* problem = std::get_if<Problem>(value)) return failed(*problem, kWrongUsage);
   const auto around = around_node(file, std::get<std::string>(content), std::get<uint64_t>(id),
                                   static_cast<int>(std::get<uint64_t>(depth)), kNeighbours);
-  if (const auto* problem = std::get_if<Problem>(&around)) return trace_failed(*problem, kNegativeAnswer);
+  if (const auto* problem = std::get_if<Problem>(&around)) return failed(*problem, kNegativeAnswer);
   const auto& nodes = std::get<Neighbourhood>(around);
   std::cout << (json ? neighbourhood_json(nodes) : terminal_text(neighbourhood_text(nodes)));
   return kDone;
@@ -81,22 +76,24 @@ int query(const Arguments& arguments, const fs::path& file) {
 
 int run_trace(const Arguments& arguments) {
   if (arguments.operands().empty())
-    return trace_failed(
+    return failed(
         {ProblemCode::OperandMissing, "FILE", "the trace is missing", "shardscape-cli trace FILE|FOLDER"},
         kWrongUsage);
   auto found = find_traces(arguments.operands().front());
   if (const auto* problem = std::get_if<Problem>(&found)) return print_refusal(*problem);
   auto& traces = std::get<0>(found);
   const auto rank = number(arguments, "--rank", static_cast<uint64_t>(traces.begin()->first), INT32_MAX);
-  if (const auto* problem = std::get_if<Problem>(&rank)) return trace_failed(*problem, kWrongUsage);
+  if (const auto* problem = std::get_if<Problem>(&rank)) return failed(*problem, kWrongUsage);
   const auto wanted = static_cast<int64_t>(std::get<uint64_t>(rank));
   const auto it = traces.find(wanted);
   if (it == traces.end())
-    return trace_failed(
+    return failed(
         {ProblemCode::FlagValueInvalid, "--rank", "there is no trace of rank " + std::to_string(wanted),
          "a rank from " + std::to_string(traces.begin()->first) + " to " +
              std::to_string(traces.rbegin()->first)},
         kWrongUsage);
+  if (arguments.has("--depth") && !arguments.has("--node"))
+    return wrong_usage({ProblemCode::ConflictingFlags, "--depth", "no node is given", "--node ID with it"});
   if (arguments.has("--find") || arguments.has("--node")) {
     if (traces.size() > 1 && !arguments.has("--rank") && !arguments.has("--json"))
       std::cout << "rank " << wanted << "; --rank N shows another\n";

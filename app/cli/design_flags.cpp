@@ -78,11 +78,6 @@ Problem unknown_preset(const std::string& name) {
           "one of " + joined(preset_ids(), ", ")};
 }
 
-int failed(const Problem& problem, int exit_code) {
-  print_problem(problem);
-  return exit_code;
-}
-
 std::variant<ImportResult, int> import_of(const std::string& path) {
   const auto files = read_hf_files(path);
   if (const auto* problem = std::get_if<Problem>(&files)) return print_refusal(*problem);

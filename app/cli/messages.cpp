@@ -32,6 +32,13 @@ std::string problem_text(const Problem& problem) {
 
 void print_problem(const Problem& problem) { std::cerr << problem_text(problem) << std::flush; }
 
+int failed(const Problem& problem, int exit_code) {
+  print_problem(problem);
+  return exit_code;
+}
+
+int wrong_usage(const Problem& problem) { return failed(problem, kWrongUsage); }
+
 int print_refusal(const Problem& problem) {
   print_problem(problem);
   return problem.code == ProblemCode::FileUnreadable ? kFileError : kNegativeAnswer;

@@ -11,6 +11,9 @@ namespace shardscape {
 // The knob or file, the problem, accepted values, and flags that fix it.
 std::string problem_text(const Problem& problem);
 void print_problem(const Problem& problem);
+// Prints the problem and returns the exit code.
+int failed(const Problem& problem, int exit_code);
+int wrong_usage(const Problem& problem);  // with exit code 2
 // Prints the problem with an input. The exit code: 3 if a file cannot be read, 1 if its content is wrong.
 int print_refusal(const Problem& problem);
 void print_problems(const std::vector<Problem>& problems);

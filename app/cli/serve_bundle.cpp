@@ -68,9 +68,11 @@ int write_window(const Arguments& arguments, const ServiceRun& run, const Interr
   const auto read = bundle_options(arguments, *arguments.value("--bundle"));
   if (const auto* problem = std::get_if<Problem>(&read)) return export_failed(*problem, interrupt);
   const auto& options = std::get<ExportOptions>(read);
+  const int64_t bytes = estimate_bundle_bytes(window, options, interrupt.token());
+  if (interrupt.requested()) return kInterrupted;
   std::cerr << "the bundle has " << grouped(static_cast<Wide>(window.steps().size())) << " steps of "
-            << grouped(window.reference().report().ranks) << " ranks and takes "
-            << format_bytes(estimate_bundle_bytes(window, options)) << "\n";
+            << grouped(window.reference().report().ranks) << " ranks"
+            << (bytes > 0 ? " and takes " + format_bytes(bytes) : "") << "\n";
   const auto result = with_progress([&](const ExportProgressFn& progress) {
     return export_bundle(window, options, progress, interrupt.token());
   });

@@ -142,7 +142,8 @@ int compare_with_others(const Arguments& arguments, const Design& design, const 
   services.paths.push_back("flags");
   for (const std::string& text : arguments.values(kFlag))
     if (auto problem = read_other(text, NamedDesign(services.list.front()), services))
-      return service_failure(*std::move(problem), kWrongUsage);
+      return problem->code == ProblemCode::FileUnreadable ? service_refusal(*std::move(problem))
+                                                          : service_failure(*std::move(problem), kWrongUsage);
   const std::vector<std::string> paths = services.paths;
   Question<ServiceComparison> question;
   question.compute = [&](std::stop_token stop, const auto& progress) {

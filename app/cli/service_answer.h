@@ -14,8 +14,8 @@
 
 namespace shardscape {
 
-// Writes the table that --csv names, if it is given, and prints JSON with --json, or else text. Returns
-// kFileError if the table cannot be written, otherwise kDone.
+// Writes the table that --csv names, if it is given, and prints JSON with --json, or else text, also where
+// the table cannot be written. Returns kFileError then, otherwise kDone.
 int print_answer(const Arguments& arguments, const std::function<std::string()>& csv,
                  const std::function<std::string()>& json, const std::function<std::string()>& text);
 
@@ -27,10 +27,10 @@ struct Question {
   std::function<bool(const Answer&)> positive = [](const Answer&) { return true; };
 };
 
-// Computes the answer with a line of progress, and prints it. Returns the exit code.
+// Computes the answer with a line of progress, and prints it. Returns the exit code. A process has one
+// Interrupt at a time: a command that has one passes it.
 template <class Answer>
-int ask(const Arguments& arguments, const Question<Answer>& question) {
-  Interrupt interrupt;
+int ask(const Arguments& arguments, const Question<Answer>& question, const Interrupt& interrupt) {
   const auto made = [&] {
     CountLine line;
     return question.compute(interrupt.token(), [&](size_t done, size_t of) { line.show(done, of); });
@@ -42,6 +42,10 @@ int ask(const Arguments& arguments, const Question<Answer>& question) {
       arguments, [&] { return question.csv(answer); }, [&] { return question.json(answer); },
       [&] { return question.text(answer); });
   return code != kDone || question.positive(answer) ? code : kNegativeAnswer;
+}
+template <class Answer>
+int ask(const Arguments& arguments, const Question<Answer>& question) {
+  return ask(arguments, question, Interrupt());
 }
 
 }  // namespace shardscape

@@ -16,11 +16,6 @@ constexpr CountFlag kShards{"--slurm-shards", 16, 2, 100'000,
                             "Tasks of the job array, each with one shard; default: 16."};
 constexpr CountFlag kCpus{"--slurm-cpus", 1, 1, 4096, "Cores per task; default: 1."};
 
-int failed(const Problem& problem, int exit_code) {
-  print_problem(problem);
-  return exit_code;
-}
-
 // Flags of the merge, not of the shards.
 bool of_merge(const std::string& flag) { return flag == "--json" || flag == "--csv"; }
 
@@ -97,8 +92,7 @@ int write_slurm_scripts(const Arguments& arguments, const std::vector<Flag>& fla
     (of_merge(name) ? job.merge : job.explore).push_back(word(flags, name, value));
   }
   if (const auto problem = check_slurm(job)) return failed(*problem, kWrongUsage);
-  if (const auto problem = write_slurm(job))
-    return failed(*problem, problem->code == ProblemCode::FolderNotEmpty ? kWrongUsage : kFileError);
+  if (const auto problem = write_slurm(job)) return failed(*problem, kFileError);
   std::cout << slurm_lines(job);
   return kDone;
 }

@@ -29,11 +29,6 @@ namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
 
-int failed(const Problem& problem, int exit_code = kWrongUsage) {
-  print_problem(problem);
-  return exit_code;
-}
-
 // Conditions of all --where flags; each flag may have several.
 std::vector<std::string> conditions(const Arguments& arguments) {
   std::vector<std::string> out;
@@ -68,7 +63,7 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
     }
     std::erase_if(spec.dimensions, [&](const auto& d) { return d.first == knob.id; });
     if (base_is_set) continue;
-    if (const auto problem = set_knob(spec.base, knob, *text)) return failed(*problem);
+    if (const auto problem = set_knob(spec.base, knob, *text)) return wrong_usage(*problem);
     if (const auto note = rounding_note(spec.base, knob, *text)) print_problem(*note);
   }
   return std::nullopt;
@@ -77,8 +72,8 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
 std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   const std::string *gpus = arguments.value("--gpus"), *nodes = arguments.value("--nodes");
   if (gpus && nodes)
-    return failed({ProblemCode::ConflictingFlags, "--nodes", "the number of ranks is given twice",
-                   "--gpus or --nodes"});
+    return wrong_usage({ProblemCode::ConflictingFlags, "--nodes", "the number of ranks is given twice",
+                        "--gpus or --nodes"});
   if (gpus || nodes) {
     spec.gpus = gpus ? *gpus : "";
     spec.nodes = nodes ? *nodes : "";
@@ -111,14 +106,14 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (file) {
     for (const char* flag : {"--design", "--example", "--hf-config"})
       if (arguments.has(flag))
-        return failed({ProblemCode::ConflictingFlags, flag, "the space file already has a base design",
-                       "--space or " + std::string(flag)});
+        return wrong_usage({ProblemCode::ConflictingFlags, flag, "the space file already has a base design",
+                            "--space or " + std::string(flag)});
     auto read = load_space(*file);
     if (auto* problem = std::get_if<Problem>(&read)) return print_refusal(*problem);
     spec = std::get<SpaceSpec>(std::move(read));
     if (model && !several_models(*model) && !apply_preset(spec.base, *model))
-      return failed({ProblemCode::UnknownPreset, "model", "there is no preset \"" + *model + "\"",
-                     "a preset that \"shardscape-cli presets\" lists"});
+      return wrong_usage({ProblemCode::UnknownPreset, "model", "there is no preset \"" + *model + "\"",
+                          "a preset that \"shardscape-cli presets\" lists"});
   } else {
     std::set<std::string> left_out;
     if (model && several_models(*model)) left_out.insert(kModelAxis);
@@ -143,9 +138,9 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (const std::string* margin = arguments.value("--margin")) {
     const auto thousandths = parse_thousandths(*margin);
     if (!thousandths || *thousandths >= 1000)
-      return failed({ProblemCode::FlagValueInvalid, "--margin",
-                     "\"" + *margin + "\" is not a share of the memory",
-                     "a number from 0 to below 1, such as 0.05"});
+      return wrong_usage({ProblemCode::FlagValueInvalid, "--margin",
+                          "\"" + *margin + "\" is not a share of the memory",
+                          "a number from 0 to below 1, such as 0.05"});
     spec.memory_margin = static_cast<double>(*thousandths) / 1000;
   }
   return spec;
@@ -185,7 +180,7 @@ std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& argume
   auto spec = spec_of(arguments);
   if (const int* exit_code = std::get_if<int>(&spec)) return *exit_code;
   auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
-  if (const auto* problem = std::get_if<Problem>(&space)) return failed(*problem);
+  if (const auto* problem = std::get_if<Problem>(&space)) return wrong_usage(*problem);
   return std::get<0>(std::move(space));
 }
 
@@ -197,9 +192,9 @@ std::optional<int> write_result(const Arguments& arguments, const SearchResult& 
     const auto problem = atomic_write(*path, text());
     return problem ? std::optional(failed(*problem, kFileError)) : std::nullopt;
   };
-  if (const auto exit_code = write("--output", [&] { return json ? json() : result_json(result); }))
-    return exit_code;
-  return write("--csv", [&] { return result_csv(result); });
+  const auto output = write("--output", [&] { return json ? json() : result_json(result); });
+  const auto csv = write("--csv", [&] { return result_csv(result); });
+  return output ? output : csv;
 }
 
 std::variant<int64_t, int> count_flag(const Arguments& arguments, const CountFlag& flag) {
@@ -208,8 +203,8 @@ std::variant<int64_t, int> count_flag(const Arguments& arguments, const CountFla
   const NumberText number = parse_number(*text, false);
   if (number.fault == NumberFault::None && number.value >= flag.least && number.value <= flag.most)
     return number.value;
-  return failed({ProblemCode::FlagValueInvalid, flag.name, "\"" + *text + "\" is not accepted",
-                 "a whole number from " + grouped(flag.least) + " to " + grouped(flag.most)});
+  return wrong_usage({ProblemCode::FlagValueInvalid, flag.name, "\"" + *text + "\" is not accepted",
+                      "a whole number from " + grouped(flag.least) + " to " + grouped(flag.most)});
 }
 
 std::optional<int> read_counts(const Arguments& arguments,

@@ -22,7 +22,8 @@ extern const char* const kSpaceFlagsHelp;
 // The space, or an exit code after printing the problems.
 std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& arguments);
 
-// Writes the files of --output and --csv, if given. Returns an exit code on failure. json: the content of
+// Writes the files of --output and --csv, if given. Returns an exit code on failure; the caller prints the
+// result all the same. json: the content of
 // --output; empty: result_json.
 std::optional<int> write_result(const Arguments& arguments, const SearchResult& result,
                                 const std::function<std::string()>& json = {});

@@ -66,29 +66,80 @@ int replace_file(const fs::path& target, const struct stat* old, std::string_vie
   return file.commit(true);
 }
 
+Problem not_writable(const fs::path& path, const std::string& reason, const std::string& accepted) {
+  return {ProblemCode::FileNotWritable, path.string(), "the file cannot be written: " + reason, accepted};
+}
+
+constexpr const char* kWritableFolder = "a path in an existing, writable folder with free space";
+
+// A file that exists, or nothing.
+std::optional<struct stat> status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+// What keeps the file that exists from being written.
+std::optional<Problem> why_kept(const fs::path& path, const struct stat& old) {
+  if (S_ISDIR(old.st_mode)) return not_writable(path, "it is a folder", "the path of a file");
+  const bool writable = !S_ISREG(old.st_mode) || (old.st_mode & 0222) != 0;
+  if (writable && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) return std::nullopt;
+  if (writable && errno == EROFS) return not_writable(path, std::strerror(errno), kWritableFolder);
+  return not_writable(path, "it is read-only", "another file, or one that its user may write to (chmod u+w)");
+}
+
+// 0 or errno.
+int access_error(const fs::path& folder) {
+  return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
+std::optional<Problem> why_not_writable(const fs::path& path) {
+  if (path.empty()) return not_writable(path, "the path is empty", kWritableFolder);
+  const End end = end_of_links(path);
+  if (end.descriptor) return std::nullopt;
+  const auto old = status_of(path);
+  if (old)
+    if (auto problem = why_kept(path, *old)) return problem;
+  if (old && !S_ISREG(old->st_mode))
+    return std::nullopt;  // a device or a pipe takes bytes without its folder
+  const auto folder = status_of(folder_of(end.path));
+  const int error = !folder ? errno : !S_ISDIR(folder->st_mode) ? ENOTDIR : access_error(folder_of(end.path));
+  if (error != 0) return not_writable(path, std::strerror(error), kWritableFolder);
+  return std::nullopt;
+}
+
+std::optional<Problem> why_no_folder(const fs::path& path) {
+  fs::path above = path;
+  while (!above.empty() && !status_of(above) && errno == ENOENT && above != above.parent_path())
+    above = above.parent_path();
+  if (above.empty()) above = ".";
+  const auto folder = status_of(above);
+  const int error = !folder ? errno : !S_ISDIR(folder->st_mode) ? ENOTDIR : access_error(above);
+  if (error == 0) return std::nullopt;
+  return Problem{ProblemCode::FolderNotWritable, path.string(),
+                 std::string("the folder cannot be written: ") + std::strerror(error),
+                 "a new folder in a writable folder"};
+}
+
 std::optional<Problem> atomic_write(const fs::path& path, std::string_view text) {
-  const auto failed = [&](const std::string& reason, const std::string& accepted) {
-    return Problem{ProblemCode::FileNotWritable, path.string(), "the file cannot be written: " + reason,
-                   accepted};
-  };
   const auto outcome = [&](int error) -> std::optional<Problem> {
     if (error == 0) return std::nullopt;
     const bool files = error == ENOSPC && out_of_files(folder_of(path));
-    return failed(files ? "the disk has no room for another file (no free inodes)" : std::strerror(error),
-                  "a path in an existing, writable folder with free space");
+    return not_writable(
+        path, files ? "the disk has no room for another file (no free inodes)" : std::strerror(error),
+        kWritableFolder);
   };
-  struct stat old {};
-  const bool exists = ::stat(path.c_str(), &old) == 0;
-  if (exists && S_ISDIR(old.st_mode)) return failed("it is a folder", "the path of a file");
+  const auto old = status_of(path);
+  if (old && S_ISDIR(old->st_mode)) return why_kept(path, *old);
   const End end = end_of_links(path);
   if (end.descriptor) return outcome(write_and_close(::fcntl(*end.descriptor, F_DUPFD_CLOEXEC, 0), text));
-  if (exists && !S_ISREG(old.st_mode))
+  if (old && !S_ISREG(old->st_mode))
     return outcome(write_and_close(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), text));
-  if (exists && ((old.st_mode & 0222) == 0 || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0))
-    return failed("it is read-only", "another file, or one that its user may write to (chmod u+w)");
-  return outcome(replace_file(end.path, exists ? &old : nullptr, text));
+  if (old)
+    if (auto problem = why_kept(path, *old)) return problem;
+  return outcome(replace_file(end.path, old ? &*old : nullptr, text));
 }
 
 }  // namespace shardscape

@@ -15,4 +15,10 @@ namespace shardscape {
 // that is read-only.
 std::optional<Problem> atomic_write(const std::filesystem::path& path, std::string_view text);
 
+// What keeps atomic_write from writing to this path now, as far as that shows without writing: no folder, no
+// permission, a file system that is read-only. Nothing if it can write.
+std::optional<Problem> why_not_writable(const std::filesystem::path& path);
+// The same for a folder that is to be made: asks the nearest folder above it that exists.
+std::optional<Problem> why_no_folder(const std::filesystem::path& path);
+
 }  // namespace shardscape

@@ -3,6 +3,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -89,8 +91,9 @@ Result<CompressedFile> CompressedFile::open(const std::filesystem::path& path) {
                    "a readable file");
   };
   if (const std::string reason = why_unreadable(path); !reason.empty()) return problem(reason);
+  errno = 0;
   auto state = std::make_unique<State>(path);
-  if (!state->in) return problem("it cannot be opened");
+  if (!state->in) return problem(errno ? std::strerror(errno) : "it cannot be opened");
   state->start();
   return CompressedFile(std::move(state));
 }
@@ -114,7 +117,8 @@ Result<size_t> CompressedFile::read(char* to, size_t size) {
 }
 
 Result<std::string> read_text_or_gzip(const std::filesystem::path& file) {
-  if (!std::filesystem::is_regular_file(file)) return read_text(file);
+  std::error_code ignored;  // read_text has the message
+  if (!std::filesystem::is_regular_file(file, ignored)) return read_text(file);
   std::ifstream in(file, std::ios::binary);
   if (in.get() != kMagic[0] || in.get() != kMagic[1]) return read_text(file);
   auto opened = CompressedFile::open(file);

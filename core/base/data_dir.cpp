@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <system_error>
 
 #include "base/file_limits.h"
@@ -77,6 +80,34 @@ std::string why_unreadable(const fs::path& path) {
   return {};
 }
 
+namespace {
+
+// The text of each pipe that was read. A pipe gives its bytes once, but a command may read one input twice:
+// to find out what it is, and to read it.
+class ReadPipes {
+ public:
+  std::optional<std::string> text(const fs::path& path) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = texts_.find(path);
+    return at == texts_.end() ? std::nullopt : std::optional(at->second);
+  }
+  void keep(const fs::path& path, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    texts_.emplace(path, text);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<fs::path, std::string> texts_;
+};
+
+ReadPipes& read_pipes() {
+  static ReadPipes pipes;
+  return pipes;
+}
+
+}  // namespace
+
 Result<std::string> read_text(const fs::path& path) {
   const auto problem = [&](const std::string& reason) {
     return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason,
@@ -86,6 +117,8 @@ Result<std::string> read_text(const fs::path& path) {
   if (!unreadable.empty()) return problem(unreadable);
   std::error_code error;
   const bool pipe = fs::is_fifo(path, error);
+  if (pipe)
+    if (auto before = read_pipes().text(path)) return *std::move(before);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return problem(errno ? std::strerror(errno) : "it cannot be opened");
@@ -96,6 +129,7 @@ Result<std::string> read_text(const fs::path& path) {
     if (pipe && text.size() > kLongestPipe) return problem("the pipe has more than 256 MiB");
   }
   if (stream.bad()) return problem(errno ? std::strerror(errno) : "reading stopped");
+  if (pipe) read_pipes().keep(path, text);
   return text;
 }
 

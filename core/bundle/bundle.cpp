@@ -186,8 +186,9 @@ Result<ExportSummary> write_bundle(const Report& report, const ExportOptions& op
                              ? kCompactTables
                              : static_cast<int64_t>(traces.groups().json().size()) + 4096 * traces.ranks();
   constexpr int64_t kJsonToTrace = 8;  // bytes of JSON per byte of a trace, at most
-  const int64_t needed = traces.estimate() * (options.json ? 1 + kJsonToTrace : 1) + others +
+  const int64_t needed = traces.estimate(stop) * (options.json ? 1 + kJsonToTrace : 1) + others +
                          bytes_of(of.networks.packets);
+  if (stop.stop_requested()) return stopped_problem();
   auto written = write_target({.target = options.target,
                                .replace = options.replace,
                                .bytes_needed = needed,
@@ -248,15 +249,16 @@ int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options
   if (!report.valid()) return 0;
   try {
     const TraceExport traces(report, options);
-    return traces.memory_problem() ? 0 : traces.estimate();
+    return traces.memory_problem() ? 0 : traces.estimate({});
   } catch (const LoweringError&) {
     return 0;
   }
 }
 
-int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options) {
+int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options,
+                              const std::stop_token& stop) {
   try {
-    return TraceExport(window, with_durations(options)).estimate();
+    return TraceExport(window, with_durations(options)).estimate(stop);
   } catch (const LoweringError&) {
     return 0;
   }

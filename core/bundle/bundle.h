@@ -95,6 +95,7 @@ Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOption
 // 0 if the report is invalid, if a number does not fit into a trace, or if the computer has too little
 // memory.
 int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options);
-int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options);
+int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options,
+                              const std::stop_token& stop = {});
 
 }  // namespace shardscape

@@ -177,6 +177,8 @@ std::optional<Problem> BundleFolder::make_partial(const FolderOptions& options) 
   if (options.resume)
     if (auto bad = take_leftover(options)) return bad;
   removed_ = remove_leftovers(target_);  // but for that which is locked now
+  if (::faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+    return folder_not_writable(parent, std::strerror(errno));
   const int64_t needed = options.bytes_needed - (resumed_ ? bytes_below(partial_) : 0);
   if (const auto free = free_bytes(parent); free && *free < needed) {
     keep_ = resumed_;

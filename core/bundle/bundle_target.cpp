@@ -1,5 +1,9 @@
 #include "bundle/bundle_target.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "bundle/archive.h"
 #include "bundle/bundle_folder.h"
 
@@ -42,10 +46,24 @@ Result<ExportSummary> write_folder(const TargetOptions& options, const SinkWrite
   return written;
 }
 
+// A name that people give to archives of a format that archive_format() does not have.
+bool names_other_archive(const std::filesystem::path& target) {
+  static constexpr std::string_view kEndings[] = {".gz", ".tgz", ".xz", ".bz2", ".zip", ".7z"};
+  std::error_code ignored;
+  return !std::filesystem::exists(target, ignored) &&
+         std::find(std::begin(kEndings), std::end(kEndings), target.extension().string()) !=
+             std::end(kEndings);
+}
+
 }  // namespace
 
 Result<ExportSummary> write_target(const TargetOptions& options, const SinkWriter& write) {
-  if (!archive_format(options.target)) return write_folder(options, write);
+  if (!archive_format(options.target)) {
+    if (names_other_archive(options.target))
+      return Problem{ProblemCode::FileNotWritable, options.target.string(),
+                     "archives of this format are not written", "NAME.tar, NAME.tar.zst, or a folder"};
+    return write_folder(options, write);
+  }
   if (options.resume)
     return Problem{ProblemCode::ConflictingFlags, "resume", "an archive is written in one go",
                    "a folder as the target"};

@@ -25,6 +25,10 @@ Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int
     return {ProblemCode::DiskFull, folder.string(),
             "the disk has no room for another file (no free inodes), whatever number of bytes is free",
             "a folder on a disk with free inodes (df -i), or one archive: NAME.tar"};
+  if (bytes_free >= bytes_needed)  // a quota, or a device such as /dev/full
+    return {ProblemCode::DiskFull, folder.string(),
+            "the disk takes no more bytes, although it has " + format_bytes(bytes_free) + " free",
+            "another disk, or a larger quota"};
   return {ProblemCode::DiskFull, folder.string(),
           "the bundle needs " + format_bytes(bytes_needed) + " (" + grouped(bytes_needed) +
               " bytes), but the disk has " + format_bytes(bytes_free) + " free",

@@ -148,13 +148,15 @@ std::optional<Problem> TraceExport::memory_problem() const {
                        .accepted = "a smaller batch, a larger microbatch or more replicas"});
 }
 
-int64_t TraceExport::estimate() const {
+int64_t TraceExport::estimate(const std::stop_token& stop) const {
   const int roles = static_cast<int>(lowering().roles().size());
   const std::vector<FileClass> all = classes();
   std::vector<int64_t> bytes(all.size());
   parallel_loop(all.size(), [&](size_t c) {
     const int64_t first = lowering().mesh().with(0, MeshAxis::Pp, all[c].stage);
-    bytes[c] = image_size(program(all[c], {}), slot_texts(numbers(first), roles)) *
+    const RankProgram made = program(all[c], stop);
+    if (stop.stop_requested()) return;
+    bytes[c] = image_size(made, slot_texts(numbers(first), roles)) *
                (options_.compact ? 1 : static_cast<int64_t>(all[c].ranks.size()));
   });
   return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});

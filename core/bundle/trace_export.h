@@ -32,8 +32,9 @@ class TraceExport : private TraceSource {
   // A Problem if this computer has less memory than the programs of the traces take: the step has too many
   // microbatches. Ask before estimate() and write().
   std::optional<Problem> memory_problem() const;
-  // Bytes of all files that write() makes, exact except for the width of rank and group numbers.
-  int64_t estimate() const;
+  // Bytes of all files that write() makes, exact except for the width of rank and group numbers. Less if
+  // stopped.
+  int64_t estimate(const std::stop_token& stop) const;
   // Writes all traces, or with options.compact one per class. Problems: of the sink, of the design (a number
   // does not fit), or stopped_problem().
   Result<TraceTotals> write(ByteSink& sink, const ExportProgressFn& progress, std::stop_token stop) const;

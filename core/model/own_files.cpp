@@ -163,14 +163,14 @@ Result<std::filesystem::path> save_own(const std::string& folder, const std::str
     return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" is not a valid file name",
                    "letters, digits, '-', '_' and '.'"};
   const std::string name = id + ".json";
-  if (std::filesystem::exists(data_dir() / "models" / folder / name))
+  std::error_code error;
+  if (std::filesystem::exists(data_dir() / "models" / folder / name, error))
     return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" comes with the program",
                    "an id that only your file has"};
   const std::filesystem::path own = own_folder();
   if (own.empty())
     return Problem{ProblemCode::FileUnreadable, folder, "there is no folder for your files",
                    "HOME or XDG_DATA_HOME names a folder"};
-  std::error_code error;
   std::filesystem::create_directories(own / folder, error);
   if (auto problem = atomic_write(own / folder / name, text)) return *problem;
   return own / folder / name;

@@ -31,6 +31,8 @@ Result<Profile> read_profile(const std::string& file) {
 }
 
 bool looks_like_profile(const std::string& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // a pipe can be read only once
   auto opened = CompressedFile::open(file);
   auto* text = std::get_if<CompressedFile>(&opened);
   if (!text) return false;
@@ -52,7 +54,11 @@ Result<std::vector<std::string>> profile_files(const std::vector<std::string>& p
       continue;
     }
     std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::filesystem::directory_iterator entries(path, error);
+    if (error)
+      return Problem(ProblemCode::FileUnreadable, path, "the folder cannot be read: " + error.message(),
+                     "a readable folder");
+    for (const auto& entry : entries) {
       const std::string name = entry.path().string();
       if (entry.is_regular_file(error) && (name.ends_with(".json") || name.ends_with(".json.gz")))
         inside.push_back(name);

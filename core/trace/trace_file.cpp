@@ -48,7 +48,9 @@ Result<TraceFamily> find_traces(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status))
-    return Problem{ProblemCode::FileUnreadable, path.string(), "there is no such file or folder"};
+    return Problem{
+        ProblemCode::FileUnreadable, path.string(),
+        status.type() == fs::file_type::not_found ? "there is no such file or folder" : error.message()};
   if (!fs::is_directory(status)) {
     const std::string file = path.filename().string();
     for (const char* suffix : {".et", ".json"})

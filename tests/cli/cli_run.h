@@ -18,20 +18,25 @@ struct CliRun {
 };
 
 // extra_env: NAME=value. folder: where it runs; empty is the present one.
-inline CliRun run_cli(const QStringList& words, const QString& folder = {},
-                      const QStringList& extra_env = {}) {
+inline CliRun run_program(const QString& program, const QStringList& words, const QString& folder,
+                          const QStringList& extra_env) {
   QProcess process;
   if (!folder.isEmpty()) process.setWorkingDirectory(folder);
   QProcessEnvironment env = QProcessEnvironment::systemEnvironment();
   for (const QString& entry : extra_env) env.insert(entry.section('=', 0, 0), entry.section('=', 1));
   process.setProcessEnvironment(env);
-  process.start(SHARDSCAPE_CLI, words);
+  process.start(program, words);
   CliRun run;
   if (!process.waitForFinished(kLongestRun) || process.exitStatus() != QProcess::NormalExit) return run;
   run.exit_code = process.exitCode();
   run.out = QString::fromUtf8(process.readAllStandardOutput());
   run.err = QString::fromUtf8(process.readAllStandardError());
   return run;
+}
+
+inline CliRun run_cli(const QStringList& words, const QString& folder = {},
+                      const QStringList& extra_env = {}) {
+  return run_program(SHARDSCAPE_CLI, words, folder, extra_env);
 }
 
 // As typed in a shell, without quotes or spaces in words.

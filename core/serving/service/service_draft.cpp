@@ -40,8 +40,9 @@ Result<ModelSpec> model_of_file(const std::string& path) {
 Result<ModelSpec> draft_model(const std::string& name) {
   const ModelLibrary& library = ModelLibrary::instance();
   if (const Preset* preset = library.preset(name)) return preset->model;
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(name, ignored)) return model_of_file(name);
+  std::error_code ignored;  // a file that cannot be reached: its reader has the reason
+  if (std::filesystem::status(name, ignored).type() != std::filesystem::file_type::not_found)
+    return model_of_file(name);
   std::vector<std::string> known;
   for (const Preset& preset : library.presets()) known.push_back(preset.id);
   return draft_problem("draft_model",
