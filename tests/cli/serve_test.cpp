@@ -55,6 +55,15 @@ class ServeCommandTest : public QObject {
     QVERIFY(run_line("serve --model llama3-8b --requests 5 --engine sglang").out.contains("1 SGLang engine"));
   }
   // Prefill and decode replicas: both pools, the transfers, and the times of each request.
+  // A part of a prompt ends where a state is stored, and leaves some tokens of a mixed chunk.
+  void mixed_chunks_with_states() {
+    const CliRun run = run_line(
+        "serve --model jamba-v0.1 --tp 8 --requests 5 --input-len 30000 --output-len 10 --rate 100 "
+        "--engine sglang --enable-mixed-chunk --json");
+    QVERIFY2(run.exit_code == 0, qPrintable(run.err));
+    QCOMPARE(run.json()["finished"].toInt(), 5);
+  }
+
   void separate_prefill() {
     const QTemporaryDir folder;
     const QString csv = folder.filePath("requests.csv"), timeline = folder.filePath("serve.json");

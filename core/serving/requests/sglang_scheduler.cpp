@@ -245,7 +245,9 @@ bool SglangScheduler::prefill(size_t number, double now, ScheduledStep& step) {
   }
   if (chunked_ >= 0) continue_chunk(number, budget, step);
   sort_waiting();
-  while (!waiting_.empty() && !exhausted(batch, budget) && start_first(number, now, budget, step)) {}
+  // One prompt is cut at a time. Where its part ends with a stored state, some budget may be left.
+  while (chunked_ < 0 && !waiting_.empty() && !exhausted(batch, budget) &&
+         start_first(number, now, budget, step)) {}
   return !step.chunks.empty();
 }
 
