@@ -63,10 +63,12 @@ void report_unmatched(const char* code, const char* what, const char* wanted, in
       ++at;
       continue;
     }
-    std::string hint;
-    for (const Transfer& o : other)
-      if (o.tag == t.tag && o.size != t.size)
-        hint = "; the transfer with this tag has " + std::to_string(o.size) + " bytes";
+    const auto after = std::upper_bound(other.begin(), other.end(), t.tag,
+                                        [](auto tag, const Transfer& o) { return tag < o.tag; });
+    const bool same_tag = after != other.begin() && (after - 1)->tag == t.tag && (after - 1)->size != t.size;
+    const std::string hint = same_tag ? "; a transfer with this tag has " +
+                                            std::to_string((after - 1)->size) + " bytes"
+                                      : "";
     findings.error(code, rank, static_cast<int64_t>(t.id),
                    std::string(what) + rank_name(peer) + " with tag " + std::to_string(t.tag) + " and " +
                        std::to_string(t.size) + " bytes has no " + wanted + hint);

@@ -183,6 +183,10 @@ class ResultReader {
   std::map<std::string, int64_t> read_counts(const char* key) const {
     std::map<std::string, int64_t> out;
     const json& counts = file_.object(file_.root(), key);
+    constexpr size_t kMostReasons = 1000;  // a member is found by a search through all
+    if (counts.size() > kMostReasons)
+      file_.fail(ProblemCode::DataValue, key, "the object has " + std::to_string(counts.size()) + " members",
+                 "at most " + std::to_string(kMostReasons));
     for (const auto& [why, _] : counts.items()) out[why] = within(counts, why.c_str(), 0, kMostCounted);
     return out;
   }

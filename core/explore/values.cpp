@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <string>
+#include <unordered_set>
 
 #include "base/number_text.h"
 #include "base/units.h"
@@ -116,9 +118,9 @@ std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> val
     for (auto& [_, value] : placed) values.push_back(std::move(value));
   }
   std::vector<std::string> once;
+  std::unordered_set<std::string> seen;  // equal lists may stand apart, equal numbers do not
   for (std::string& value : values)
-    if (holds_lists(knob) ? std::find(once.begin(), once.end(), value) == once.end()
-                          : once.empty() || once.back() != value)
+    if (holds_lists(knob) ? seen.insert(value).second : once.empty() || once.back() != value)
       once.push_back(std::move(value));
   return once;
 }

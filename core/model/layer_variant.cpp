@@ -152,6 +152,8 @@ Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text) {
     auto read = read_variant(piece);
     if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
     LayerVariant& variant = std::get<LayerVariant>(read);
+    if (out.size() >= kMostVariants)
+      return wrong(piece, "there are more than " + std::to_string(kMostVariants) + " variants");
     if (std::any_of(out.begin(), out.end(), [&](const LayerVariant& v) { return v.name == variant.name; }))
       return wrong(piece, "the variant " + in_quotes(variant.name) + " already exists");
     out.push_back(std::move(variant));

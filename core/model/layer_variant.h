@@ -15,6 +15,8 @@ namespace shardscape {
 // Reads and writes variants as one text: "full: global head_dim=512 kv_heads=2; wide: layer ffn=14336". A
 // variant has a name, the kind of the architecture that it is, sizes, and formats of weights that differ from
 // the model's, such as experts_weights=nvfp4. A Problem names the column.
+// At most kMostVariants: counts of a model are sums over its variants.
+inline constexpr size_t kMostVariants = 256;
 Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text);
 std::string layer_variants_text(const std::vector<LayerVariant>& variants);
 

@@ -86,6 +86,7 @@ struct EventReader::State {
   simdjson::dom::parser parser;
   std::unordered_map<std::string, uint32_t> names, threads;
   std::unordered_map<int64_t, int32_t> comms;  // by External id of the host op: index into collectives
+  double durations = 0;                        // microseconds of all events
 
   explicit State(Profile& into) : profile(into) {}
 
@@ -149,8 +150,11 @@ Fields fields_of(simdjson::dom::object event) {
   return out;
 }
 
-bool usable(const Fields& f) {
-  return std::abs(f.begin) <= kLatest && f.duration >= 0 && f.duration <= kLatest;  // false for NaN
+// Differences of two times, and sums of all durations, fit into 63 bits of nanoseconds, too.
+bool usable(const Fields& f, double durations) {
+  constexpr double kEarliest = -1e12;  // microseconds
+  return f.begin >= kEarliest && f.begin <= kLatest && f.duration >= 0 &&
+         f.duration <= kLatest - durations;  // false for NaN
 }
 
 }  // namespace
@@ -232,10 +236,11 @@ std::string EventReader::event(std::string_view text) {
   const EventCategory category = category_of(fields.category);
   if (category == EventCategory::None || (fields.phase != "X" && !fields.phase.empty())) return {};
   if (category == EventCategory::Python && !fields.name.starts_with(kModule)) return {};
-  if (!usable(fields)) {
+  if (!usable(fields, s.durations)) {
     ++s.profile.skipped;
     return {};
   }
+  s.durations += fields.duration;
   switch (category) {
     case EventCategory::Kernel: s.add_device(fields, DeviceWork::Kernel); break;
     case EventCategory::Copy: s.add_device(fields, DeviceWork::Copy); break;

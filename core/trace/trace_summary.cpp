@@ -165,6 +165,24 @@ bool TraceSummary::same_content(const TraceSummary& o) const {
          stuck == o.stuck && without_groups(comm) == without_groups(o.comm);
 }
 
+namespace {
+
+// Equal for summaries with the same content.
+uint64_t content_hash(const TraceSummary& of) {
+  uint64_t sum = static_cast<uint64_t>(of.nodes) + 31 * static_cast<uint64_t>(of.dependencies) +
+                 37 * of.chain_microseconds;
+  // A sum, because the groups give the order of the keys. The bytes count with their square, so that equal
+  // totals of different sizes differ.
+  for (const auto& [key, totals] : of.comm) {
+    const auto bytes = static_cast<uint64_t>(key.bytes);
+    sum += static_cast<uint64_t>(totals.calls) *
+           (bytes * bytes + 41 * bytes + std::hash<std::string>()(key.what));
+  }
+  return sum;
+}
+
+}  // namespace
+
 Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view content) {
   TraceSummary out;
   Totals totals;
@@ -214,12 +232,15 @@ void FolderSummaryBuilder::add(int64_t rank, TraceSummary summary) {
     to.calls += totals.calls;
     to.microseconds += totals.microseconds;
   }
-  for (RankClass& c : out_.classes) {
+  std::vector<size_t>& alike = by_hash_[content_hash(summary)];
+  for (const size_t k : alike) {
+    RankClass& c = out_.classes[k];
     if (!c.summary.same_content(summary)) continue;
     if (rank < c.ranks.front()) c.summary = std::move(summary);
     c.ranks.insert(std::lower_bound(c.ranks.begin(), c.ranks.end(), rank), rank);
     return;
   }
+  alike.push_back(out_.classes.size());
   out_.classes.push_back({{rank}, std::move(summary)});
 }
 

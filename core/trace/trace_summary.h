@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/problem.h"
@@ -89,6 +90,7 @@ class FolderSummaryBuilder {
 
  private:
   FolderSummary out_;
+  std::unordered_map<uint64_t, std::vector<size_t>> by_hash_;  // classes by the hash of their content
 };
 Result<FolderSummary> summarize_folder(const std::map<int64_t, std::filesystem::path>& traces,
                                        const std::function<void(double)>& progress, std::stop_token stop);

@@ -1,5 +1,6 @@
 // Verification cards of Megatron-Bridge, and sweeps of one setting in its documents and pull requests. Both
 // are read into rows with the fields of Megatron-Bridge's tables (map_megatron_bridge).
+#include <algorithm>
 #include <regex>
 
 #include "design/knobs/knobs.h"
@@ -14,7 +15,8 @@ constexpr const char* kRelease = "26.08";  // of the recipes that the cards and 
 // The last match of the pattern's first group as a number; empty if there is none.
 std::optional<int64_t> last_number(const std::string& text, const std::string& pattern) {
   std::optional<int64_t> out;
-  const std::regex regex(pattern);
+  // The other matcher of the standard library recurses once per character.
+  const std::regex regex(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
   for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it)
     out = std::stoll((*it)[1].str().substr(0, 9));
   return out;
@@ -141,7 +143,7 @@ void map_sweep(const MeasuredJson& sweep, MeasuredSet& out) {
     const std::string label = row.is_array() && !row.empty() && row[0].is_string() ? row[0].get<std::string>()
                                                                                    : "",
                       name = id + ": " + label;
-    const std::string of = std::regex_replace(model, std::regex(" (SFT|\\().*"), "");
+    const std::string of = model.substr(0, std::min(model.find(" SFT"), model.find(" (")));
     if (const std::string why = sweep_why_not(of, label, columns, row); !why.empty()) {
       refuse_row(name, why, out);
       continue;

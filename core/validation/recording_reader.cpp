@@ -106,6 +106,11 @@ class Reader {
     RecordedParts out;
     if (!in.contains(key)) return out;
     const Json& object = file_.object(in, key);
+    constexpr size_t kMostParts = 1000;  // a member is found by a search through all
+    if (object.size() > kMostParts)
+      JsonFile::fail(ProblemCode::DataValue, file_.place(object),
+                     "the object has " + std::to_string(object.size()) + " members",
+                     "at most " + std::to_string(kMostParts) + " parts of a layer");
     for (const auto& item : object.items()) out[item.key()] = file_.integer(object, item.key());
     return out;
   }

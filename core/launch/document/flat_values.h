@@ -20,6 +20,9 @@ class FlatValues {
   // Throws DocumentError. line: from 1; 0: not known.
   void add(const std::string& path, const std::string& text, int line);
   static void check_depth(int depth, int line);
+  // Counts a part of the document. References lead to the same part many times, in small documents billions
+  // of times. Throws DocumentError.
+  void visit(int line);
   static std::string join(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "." + name;
   }
@@ -29,6 +32,7 @@ class FlatValues {
  private:
   LaunchDocument out_;
   size_t bytes_ = 0;  // of all names and values
+  size_t visits_ = 0;
 };
 
 LaunchDocument read_yaml_values(const std::string& text);

@@ -13,6 +13,13 @@ void FlatValues::check_depth(int depth, int line) {
                         line);
 }
 
+void FlatValues::visit(int line) {
+  constexpr size_t kMostVisits = 1'000'000;
+  if (++visits_ > kMostVisits)
+    throw DocumentError(
+        "references make more than " + std::to_string(kMostVisits) + " values of the document", line);
+}
+
 void FlatValues::add(const std::string& path, const std::string& text, int line) {
   if (out_.arguments.size() >= kMostLaunchValues)
     throw DocumentError("there are more than " + std::to_string(kMostLaunchValues) + " values", line);

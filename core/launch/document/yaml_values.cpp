@@ -43,6 +43,7 @@ void collect_mapping(const YAML::Node& node, const std::string& path, int depth,
 
 void collect(const YAML::Node& node, const std::string& path, int depth, FlatValues& out) {
   FlatValues::check_depth(depth, line_of(node));
+  out.visit(line_of(node));
   if (node.IsMap()) {
     collect_mapping(node, path, depth, out);
   } else if (node.IsSequence()) {

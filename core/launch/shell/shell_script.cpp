@@ -303,11 +303,12 @@ class Interpreter {
       before.merge(one);
     }
     if (first == node.words.size()) before.clear();
+    if (before.empty()) return command_words(node, first);
     std::set<std::string, std::less<>> exported = exported_;
     for (const auto& [name, variable] : before) exported_.insert(name);
     const Flow flow = command_words(node, first);
     restore(before);
-    if (!before.empty()) exported_ = std::move(exported);
+    exported_ = std::move(exported);
     return flow;
   }
 

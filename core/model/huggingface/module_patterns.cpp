@@ -69,10 +69,11 @@ bool ModulePatterns::add(const std::string& pattern) {
   constexpr size_t kLongest = 400;
   ++size_;
   if (pattern.starts_with(kExpression)) {
-    if (pattern.size() > kLongest) return false;
+    if (pattern.size() > kLongest || expressions_.size() >= kMostExpressions) return false;
+    // Without the last option, the time is exponential in an expression such as ([a-z]+)+X.
     try {
       expressions_.emplace_back(pattern.substr(kExpression.size()),
-                                std::regex::ECMAScript | std::regex::optimize);
+                                std::regex::ECMAScript | std::regex_constants::__polynomial);
     } catch (const std::regex_error&) {
       return false;
     }
@@ -80,10 +81,13 @@ bool ModulePatterns::add(const std::string& pattern) {
   }
   const std::string_view inside = in_language_model(pattern);
   const size_t wild = inside.find_first_of("*?");
-  if (wild != std::string_view::npos)
-    globs_[std::string(layer_of(inside.substr(0, wild)))].emplace_back(inside);
-  else
+  if (wild != std::string_view::npos) {
+    std::vector<std::string>& globs = globs_[std::string(layer_of(inside.substr(0, wild)))];
+    if (globs.size() >= kMostGlobs) return false;
+    globs.emplace_back(inside);
+  } else {
     names_.emplace(inside);
+  }
   if (pattern.find_first_of(".*?") == std::string::npos) words_.insert(pattern);
   return true;
 }

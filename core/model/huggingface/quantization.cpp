@@ -114,8 +114,7 @@ class Reader {
       if (!entry.is_string()) continue;
       std::string name = entry.get<std::string>();
       if (name.find_first_of("*?:") == std::string::npos) name = count_expert(std::move(name));
-      if (!rules_.plain.add(name))
-        rules_.problems.push_back("\"" + name + "\" in \"" + key + "\" cannot be read");
+      if (!rules_.plain.add(name)) problem("\"" + name + "\" in \"" + key + "\" cannot be read");
     }
   }
 
@@ -144,7 +143,7 @@ class Reader {
         if (target == "Linear")
           rules_.linear = *format;
         else if (!patterns.add(target.get<std::string>()))
-          rules_.problems.push_back("the target " + target.dump() + " cannot be read");
+          problem("the target " + target.dump() + " cannot be read");
       }
       if (patterns.size() > 0) rules_.listed.emplace_back(std::move(patterns), *format);
     }
@@ -176,7 +175,13 @@ class Reader {
                        (scheme && number(*scheme, "num_bits") == 8);
   }
 
+  // A person reads the first ones.
+  static constexpr size_t kMostTexts = 20;
+  void problem(const std::string& words) {
+    if (rules_.problems.size() < kMostTexts) rules_.problems.push_back(words);
+  }
   void note(const std::string& words) {
+    if (rules_.notes.size() >= kMostTexts) return;
     if (std::find(rules_.notes.begin(), rules_.notes.end(), words) == rules_.notes.end())
       rules_.notes.push_back(words);
   }

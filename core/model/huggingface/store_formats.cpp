@@ -51,6 +51,9 @@ class Storing {
     place_variants();
   }
 
+  // Layers have more formats than a model has variants.
+  bool too_many() const { return too_many_; }
+
  private:
   int kind_of(int64_t layer) const {
     return layers_.lead >= 0 && layer < model_.dense_layers ? layers_.lead
@@ -88,6 +91,10 @@ class Storing {
       if (const WeightFormat format = format_of(rules_, type_, role, layer); format != usual_.at(role))
         own[role] = format;
     if (own.empty()) return kind.name;
+    if (model_.variants.size() >= kMostVariants && !variants_.contains({kind.name, own})) {
+      too_many_ = true;
+      return kind.name;
+    }
     std::string& name = variants_[{kind.name, own}];
     if (!name.empty()) return name;
     name = new_name(kind.name);
@@ -120,6 +127,7 @@ class Storing {
   std::vector<Roles> roles_;  // by kind
   std::map<WeightRole, std::map<WeightFormat, int64_t>> votes_;
   WeightFormats usual_;
+  bool too_many_ = false;
   std::map<std::pair<std::string, WeightFormats>, std::string> variants_;  // by kind and formats of its own
 };
 
@@ -129,11 +137,15 @@ std::string store_formats(const QuantizationRules& rules, const std::string& mod
   const Architecture* architecture = ModelLibrary::instance().architecture(model.architecture);
   if (!architecture) return {};
   const size_t before = model.variants.size();
-  Storing(rules, model_type, model, *architecture).run();
+  Storing storing(rules, model_type, model, *architecture);
+  storing.run();
   std::string out = model.weight_formats.empty() ? "all weights in the data type"
                                                  : "weights: " + weight_formats_text(model.weight_formats);
   for (size_t i = before; i < model.variants.size(); ++i)
     out += "; variant " + layer_variants_text({model.variants[i]});
+  if (storing.too_many())
+    out += "; further layers have the usual formats, because a model has at most " +
+           std::to_string(kMostVariants) + " variants";
   if (rules.plain.size() > 0)
     out += "; " + std::to_string(rules.plain.size()) +
            (rules.plain.size() == 1 ? " name keeps" : " names keep") + " modules in the data type";

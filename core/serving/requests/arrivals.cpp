@@ -14,6 +14,13 @@ namespace {
 
 constexpr uint64_t kArrivalStream = 1;
 
+// Requests: the integral of the rate over all pieces.
+double of_one_period(const std::vector<RatePiece>& pieces) {
+  double sum = 0;
+  for (const RatePiece& piece : pieces) sum += piece.seconds * (piece.first + piece.last) / 2;
+  return sum;
+}
+
 std::optional<Problem> mistake(const Arrivals& arrivals) {
   const auto problem = [](std::string where, std::string what, std::string accepted) {
     return Problem(ProblemCode::WorkloadInvalid, std::move(where), std::move(what), std::move(accepted));
@@ -37,6 +44,11 @@ std::optional<Problem> mistake(const Arrivals& arrivals) {
   });
   if (arrivals.repeats && !any)
     return problem("rate", "the rate is always 0, so the run never ends", "a rate above 0");
+  constexpr double kLeastOfPeriod = 1e-3;  // requests
+  if (arrivals.repeats && of_one_period(arrivals.rate) < kLeastOfPeriod)
+    return problem("rate",
+                   "a period of the rates has " + significant(of_one_period(arrivals.rate)) + " requests",
+                   "a period with at least " + significant(kLeastOfPeriod) + " requests");
   if (!arrivals.repeats && !(arrivals.rate.back().last > 0))
     return problem("rate", "the last rate is 0, so the run never ends", "a last rate above 0");
   return std::nullopt;

@@ -14,12 +14,17 @@ BlockContents::BlockContents(const Workload& workload, int32_t block_size) {
   std::vector<uint8_t> continued(workload.requests.size());
   first_segment_.reserve(workload.requests.size() + 1);
   private_from_.reserve(workload.requests.size());
+  const auto grow = [&](int64_t blocks) {
+    if (blocks > kMostContents - contents_) throw TooManyContents("cache blocks");
+    contents_ += static_cast<int32_t>(blocks);
+  };
   const auto add = [&](int64_t first, int32_t content) {
     // A segment that continues the previous one is not written.
     if (static_cast<int64_t>(segments_.size()) > first_segment_.back()) {
       const Segment& last = segments_.back();
       if (last.content + (first - last.first_block) == content) return;
     }
+    if (segments_.size() >= kMostSegments) throw TooManyContents("parts of conversations");
     segments_.push_back({static_cast<int32_t>(first), content});
   };
   for (const Request& request : workload.requests) {
@@ -34,7 +39,7 @@ BlockContents::BlockContents(const Workload& workload, int32_t block_size) {
         const int64_t end = std::min<int64_t>((j + 1) * part, request.prompt) / block;
         if (end <= first) continue;
         const auto [at, is_new] = known.try_emplace(chain, contents_);
-        if (is_new) contents_ += static_cast<int32_t>((j + 1) * part / block - first);
+        if (is_new) grow((j + 1) * part / block - first);
         add(first, at->second);
         done = end;
       }
@@ -46,13 +51,14 @@ BlockContents::BlockContents(const Workload& workload, int32_t block_size) {
       const auto from = first_segment_[static_cast<size_t>(request.parent)];
       const auto to = first_segment_[static_cast<size_t>(request.parent) + 1];
       for (int64_t k = from; k < to && segments_[static_cast<size_t>(k)].first_block < done; ++k) {
+        if (segments_.size() >= kMostSegments) throw TooManyContents("parts of conversations");
         const Segment segment = segments_[static_cast<size_t>(k)];
         segments_.push_back(segment);
       }
     }
     const int64_t blocks = (int64_t{request.prompt} + request.output) / block;
     add(done, contents_);
-    contents_ += static_cast<int32_t>(std::max<int64_t>(0, blocks - done));
+    grow(std::max<int64_t>(0, blocks - done));
     private_from_.push_back(static_cast<int32_t>(done));
   }
   first_segment_.push_back(static_cast<int64_t>(segments_.size()));

@@ -3,11 +3,17 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "serving/requests/request.h"
 
 namespace shardscape {
+
+// The requests have more different blocks, or more shared parts, than the simulation can hold.
+struct TooManyContents : std::length_error {
+  using std::length_error::length_error;
+};
 
 // Numbers the contents of all whole blocks of a workload. Two blocks have the same number if they and all
 // blocks before them hold the same tokens, which is the condition of vLLM's chained block hashes. Numbers of
@@ -18,7 +24,11 @@ namespace shardscape {
 class BlockContents {
  public:
   BlockContents() = default;  // no block has a content: prefix caching is off
+  // Throws TooManyContents beyond kMostContents, and for conversations of very many turns, whose parts take
+  // more than kMostSegments.
   BlockContents(const Workload& workload, int32_t block_size);
+  static constexpr int64_t kMostContents = INT32_MAX;
+  static constexpr size_t kMostSegments = size_t{1} << 25;
 
   // Consecutive numbers for blocks from `first_block` up to the next segment.
   struct Segment {

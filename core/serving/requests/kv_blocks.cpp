@@ -6,8 +6,11 @@
 namespace shardscape {
 namespace {
 
+// Each window of attention has its own numbers. Throws TooManyContents.
 int32_t all_contents(const BlockContents& contents, const CacheLayout& layout) {
-  return contents.contents() * static_cast<int32_t>(1 + layout.windows.size());
+  const int64_t all = int64_t{contents.contents()} * static_cast<int64_t>(1 + layout.windows.size());
+  if (all > BlockContents::kMostContents) throw TooManyContents("cache blocks");
+  return static_cast<int32_t>(all);
 }
 
 }  // namespace

@@ -101,7 +101,14 @@ StepBatch batch_of(const RequestSimulation& simulation, size_t step) {
 Result<RequestSimulation> simulate_requests(const Workload& workload, const ServiceSetup& setup,
                                             StepClock& clock, std::stop_token stop) {
   if (auto problem = check(workload, setup)) return *std::move(problem);
-  return Simulator(workload, setup, clock).run(stop);
+  try {
+    return Simulator(workload, setup, clock).run(stop);
+  } catch (const TooManyContents& error) {
+    return problem("requests",
+                   "the requests have more different " + std::string(error.what()) +
+                       " than the simulation of a prefix cache can hold",
+                   "fewer or shorter requests, larger blocks, or no prefix caching");
+  }
 }
 
 }  // namespace shardscape

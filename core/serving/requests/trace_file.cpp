@@ -38,7 +38,8 @@ constexpr std::pair<std::string_view, Column> kPublished[] = {
     {"Session ID", Column::Result},   {"Elapsed time", Column::Result}};
 constexpr char kHeader[] = "arrival_s,input_tokens,output_tokens[,session,parent,priority,block_hashes]";
 constexpr char kHashes[] = "whole numbers of at least 0, or ranges such as 4-13, with spaces between them";
-constexpr int64_t kMostInRange = 1'000'000;
+constexpr int64_t kMostInRange = 1'000'000;  // also of one request
+constexpr int64_t kMostHashes = 50'000'000;
 constexpr char kHashColumn[] = "block_hashes_";
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
@@ -185,9 +186,14 @@ class CsvTrace {
       const auto last = dash == std::string_view::npos ? first : whole_number(word.substr(dash + 1));
       if (!first || !last || *first < 0 || *last < *first || *last - *first >= kMostInRange)
         return lines_.problem(quoted(word) + " is no block hash", kHashes);
+      const int64_t count = *last - *first + 1;
+      if (request.hashes + count > kMostInRange ||
+          static_cast<int64_t>(out_.hashes.size()) + count > kMostHashes)
+        return lines_.problem("the rows have more block hashes than can be read",
+                              grouped(kMostInRange) + " of a request, " + grouped(kMostHashes) + " of all");
       for (int64_t value = *first; value <= *last; ++value)
         out_.hashes.push_back(static_cast<uint64_t>(value));
-      request.hashes += static_cast<int32_t>(*last - *first + 1);
+      request.hashes += static_cast<int32_t>(count);
       text = end == std::string_view::npos ? std::string_view() : trimmed(text.substr(end + 1));
     }
     return std::nullopt;
