@@ -161,7 +161,7 @@ std::variant<SearchOptions, int> search_options(const Arguments& arguments) {
     return *exit_code;
   options.result.top = static_cast<size_t>(top);
   options.result.sample = static_cast<size_t>(sample);
-  options.threads = static_cast<int>(threads);
+  options.threads = usable_threads(threads);
   if (arguments.has("--guided")) options.guided = Guided{static_cast<uint64_t>(seed), budget};
   if (const std::string* id = arguments.value("--objective"); id && !by_goodput(arguments)) {
     if (const auto exit_code = read_objective("--objective", *id, options.result.objective))
@@ -318,7 +318,7 @@ int run_explore(const Arguments& arguments) {
   const SearchResult& result = std::get<SearchResult>(found);
   const int processors = static_cast<int>(std::thread::hardware_concurrency());
   const RunFigures figures{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-                           options.threads > 0 ? std::min(options.threads, processors) : processors};
+                           options.threads > 0 ? options.threads : processors};
   const auto failure = write_result(arguments, result);
   std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
   if (interrupt.requested()) return kInterrupted;

@@ -45,7 +45,7 @@ std::variant<Question, int> question_of(const Arguments& arguments) {
   int64_t threads = 0;
   if (const auto exit_code = read_counts(arguments, {{kGpus, &out.options.gpus}, {kThreads, &threads}}))
     return *exit_code;
-  out.options.threads = static_cast<int>(threads);
+  out.options.threads = usable_threads(threads);
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
     if (!thousandths || *thousandths < 1) {

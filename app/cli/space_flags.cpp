@@ -1,6 +1,7 @@
 #include "app/cli/space_flags.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
@@ -195,6 +196,10 @@ std::optional<int> write_result(const Arguments& arguments, const SearchResult& 
   const auto output = write("--output", [&] { return json ? json() : result_json(result); });
   const auto csv = write("--csv", [&] { return result_csv(result); });
   return output ? output : csv;
+}
+
+int usable_threads(int64_t wanted) {
+  return static_cast<int>(std::min<int64_t>(wanted, std::thread::hardware_concurrency()));
 }
 
 std::variant<int64_t, int> count_flag(const Arguments& arguments, const CountFlag& flag) {

@@ -28,6 +28,9 @@ std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& argume
 std::optional<int> write_result(const Arguments& arguments, const SearchResult& result,
                                 const std::function<std::string()>& json = {});
 
+// The threads that --threads asks for: at most one per processor, because oneTBB has no more. 0: all.
+int usable_threads(int64_t wanted);
+
 // A flag whose value is a whole number, as the help shows it and the command reads it.
 struct CountFlag {
   const char* name = "";

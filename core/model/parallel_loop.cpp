@@ -1,6 +1,5 @@
 #include "model/parallel_loop.h"
 
-#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -67,8 +66,6 @@ void parallel_loop(size_t count, const std::function<void(size_t)>& body) {
 size_t loop_threads() { return static_cast<size_t>(tbb::this_task_arena::max_concurrency()); }
 
 void with_loop_threads(int threads, const std::function<void()>& work) {
-  // oneTBB has one thread per processor, and prints a warning where more are asked for.
-  if (!kOwnThreads) threads = std::min(threads, tbb::info::default_concurrency());
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   const ModelLibrary& library = ModelLibrary::instance();
   arena.execute([&] {

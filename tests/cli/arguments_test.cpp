@@ -31,6 +31,7 @@ Command command() {
   c.operands = 1;
   c.flags = {{"--tp", 0, FlagKind::Value, "N", "", ""},
              {"--output", 'o', FlagKind::Value, "DIR", "", ""},
+             {"--recompute-modules", 0, FlagKind::Value, "LIST", "", "Memory"},
              {"--json", 0, FlagKind::Switch, "", "", ""},
              {"--sequence-parallel", 0, FlagKind::Boolean, "[true|false]", "", ""}};
   return c;
@@ -57,9 +58,9 @@ void ArgumentsTest::flags_data() {
   QTest::newRow("one word") << "--tp=4"
                             << "--tp"
                             << "4" << 0;
-  QTest::newRow("empty value") << "--tp= out"
-                               << "--tp"
-                               << "" << 1;
+  QTest::newRow("empty value of a setting") << "--recompute-modules= out"
+                                            << "--recompute-modules"
+                                            << "" << 1;
   QTest::newRow("negative number") << "--tp -4"
                                    << "--tp"
                                    << "-4" << 0;
@@ -123,6 +124,9 @@ void ArgumentsTest::mistakes_data() {
                                        << "--tp" << ProblemCode::FlagValueMissing << "a value is missing";
   QTest::newRow("no value before a flag") << "--tp --json"
                                           << "--tp" << ProblemCode::FlagValueMissing << "a value is missing";
+  QTest::newRow("empty value of another flag")
+      << "--output= a"
+      << "--output" << ProblemCode::FlagValueMissing << "a value is missing";
   QTest::newRow("switch with a value") << "--json=1"
                                        << "--json" << ProblemCode::FlagTakesNoValue << "takes no value";
   QTest::newRow("too many operands") << "a b"

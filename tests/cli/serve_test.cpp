@@ -278,7 +278,8 @@ class ServeCommandTest : public QObject {
   void service_level() {
     const auto run = [](const QString& flags, const QString& level) {
       const QString base = "serve --model llama3-8b --requests 100 --rate 4 " + flags;
-      return run_cli(base.split(' ', Qt::SkipEmptyParts) + QStringList{"--slo", level});
+      const QStringList limits = level.isEmpty() ? QStringList() : QStringList{"--slo", level};
+      return run_cli(base.split(' ', Qt::SkipEmptyParts) + limits);
     };
     const CliRun text = run("", "p99 ttft<2s, p50 tpot<1us");
     QCOMPARE(text.exit_code, 0);
