@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "app/cli/flag_values.h"
 #include "base/atomic_write.h"
 #include "bundle/bundle_files.h"
 
@@ -49,6 +50,14 @@ bool continues(const std::string& output, const std::string& input) {
   return (output == "--save-design" && input == "--design") || (output == "--output" && input == "--resume");
 }
 
+// A value such as the id of a preset is no path, even if a file has this name.
+bool reads_file(const std::string& name, const Command& command) {
+  const auto flag = std::find_if(command.flags.begin(), command.flags.end(),
+                                 [&](const Flag& f) { return f.name == name; });
+  return flag != command.flags.end() && writes(name, command) == Writes::Nothing &&
+         flag_values(*flag).kind == ValueKind::Files;
+}
+
 // Whether the path is a trace of the bundle, or another of its files.
 bool is_part_of_bundle(const fs::path& path, const fs::path& bundle) {
   std::error_code error;
@@ -72,8 +81,7 @@ std::optional<Problem> check_inputs(const Arguments& arguments, const Command& c
                           "a file that the bundle does not have");
   }
   for (const auto& [name, value] : arguments.given())
-    if (writes(name, command) == Writes::Nothing && !continues(flag, name) && is_regular(path) &&
-        one_file(path, value))
+    if (reads_file(name, command) && !continues(flag, name) && is_regular(path) && one_file(path, value))
       return wrong_output(flag, "\"" + path + "\" is the file of " + name + ", too", other);
   return std::nullopt;
 }

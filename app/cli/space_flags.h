@@ -23,8 +23,7 @@ extern const char* const kSpaceFlagsHelp;
 std::variant<std::shared_ptr<const Space>, int> space_of(const Arguments& arguments);
 
 // Writes the files of --output and --csv, if given. Returns an exit code on failure; the caller prints the
-// result all the same. json: the content of
-// --output; empty: result_json.
+// result all the same. json: the content of --output; empty: result_json.
 std::optional<int> write_result(const Arguments& arguments, const SearchResult& result,
                                 const std::function<std::string()>& json = {});
 

@@ -95,6 +95,8 @@ class OutputPathsTest : public QObject {
     QTest::newRow("resumed search") << kSearch + " --resume result.json -o result.json";
     QTest::newRow("parts and their result") << "merge result.json -o result.json";
     QTest::newRow("file of a bundle's folder") << "simulate bundle --timeline bundle/timeline.json";
+    QTest::newRow("file with the name of a preset") << "timeline --model llama3-8b --seq 512 -o llama3-8b";
+    QTest::newRow("the same file again") << "timeline --model llama3-8b --seq 512 -o llama3-8b";
     QTest::newRow("device") << kSearch + " -o /dev/null --csv /dev/null";
   }
   void allowed() {
