@@ -23,7 +23,7 @@ Problem memoryNote(const std::string& warning) {
 
 QString adviceEffect(const MemoryAdvice& advice, UnitSystem units) {
   const QString minus(QChar(0x2212));
-  const QString saved = minus + unbroken(bytes_text(advice.saved, units));
+  const QString saved = minus + unbroken(rank_bytes_text(advice.saved, units));
   if (!advice.time_percent) return saved;
   const double percent = *advice.time_percent;
   if (std::abs(percent) < 0.05) return saved + QStringLiteral(", ") + unbroken(tr("same time"));

@@ -1,8 +1,14 @@
 #include "ui/toolkit/newest_job.h"
+#include "base/fatal.h"
 #include "model/library.h"
 #include "ui/toolkit/background_threads.h"
 
 namespace shardscape::ui {
+
+JobFailures& JobFailures::instance() {
+  static JobFailures failures;
+  return failures;
+}
 
 NewestJob::NewestJob(QObject* parent)
     : QObject(parent), thread_([this](std::stop_token stop) { run(stop); }) {}
@@ -45,14 +51,23 @@ void NewestJob::run(std::stop_token stop) {
       stop_this = running_.get_token();
     }
     const ModelLibrary::Scope library(ModelLibrary::instance());
-    work(
-        [this, job](std::function<void()> deliver) {
-          inbox_.post([this, job, deliver = std::move(deliver)] {
-            if (job == newest_) deliver();
-          });
-        },
-        stop_this);
+    const Post post = post_of(job);
+    try {
+      work(post, stop_this);
+    } catch (const std::exception& error) {
+      post([reason = QString::fromStdString(fatal_text(error))] {
+        Q_EMIT JobFailures::instance().failed(reason);
+      });
+    }
   }
+}
+
+NewestJob::Post NewestJob::post_of(uint64_t job) {
+  return [this, job](std::function<void()> deliver) {
+    inbox_.post([this, job, deliver = std::move(deliver)] {
+      if (job == newest_) deliver();
+    });
+  };
 }
 
 }  // namespace shardscape::ui

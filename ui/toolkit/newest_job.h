@@ -12,6 +12,15 @@
 
 namespace shardscape::ui {
 
+// Tells the window of jobs that ended with an exception, such as one of a system without memory.
+class JobFailures : public QObject {
+  Q_OBJECT
+ public:
+  static JobFailures& instance();
+ Q_SIGNALS:
+  void failed(const QString& reason);  // in the window's thread
+};
+
 class NewestJob : public QObject {
   Q_OBJECT
  public:
@@ -26,6 +35,7 @@ class NewestJob : public QObject {
 
  private:
   void run(std::stop_token stop);
+  Post post_of(uint64_t job);
   std::mutex mutex_;
   std::condition_variable_any wake_;
   Work pending_;
