@@ -15,6 +15,14 @@ enum class FlagKind {
   Value     // --tp 2, --tp=2
 };
 
+// What the value of a flag names, if the command writes it. The path is checked before the command starts.
+enum class Output {
+  None,
+  File,
+  Folder,
+  Bundle,  // a folder, an archive, or "-"
+};
+
 struct Flag {
   std::string name;  // "--kv-heads"
   char letter = 0;   // 'o' if -o is an alias
@@ -22,6 +30,7 @@ struct Flag {
   std::string operand;  // placeholder of the value in the help: "N"
   std::string help;
   std::string group;  // heading in the help
+  Output output = Output::None;
 };
 
 inline constexpr int kAnyNumber = 1 << 20;  // of operands

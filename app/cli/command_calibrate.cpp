@@ -161,7 +161,7 @@ Command calibrate_command() {
        "shardscape-cli calibrate traces/ --accelerator h100 -o my-h100.json"},
       {{"--accelerator", 0, FlagKind::Value, "ID", "The measured accelerator: " + accelerator_ids() + ".",
         ""},
-       {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
+       {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", "", Output::File},
        {"--source", 0, FlagKind::Value, "TEXT",
         "The source of the numbers, which estimates will print; default: the path of FILE.", ""},
        json_flag()},

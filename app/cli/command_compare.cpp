@@ -77,8 +77,9 @@ int run_compare(const Arguments& arguments) {
 }  // namespace
 
 Command compare_command() {
-  std::vector<Flag> flags{json_flag(),
-                          {"--csv", 0, FlagKind::Value, "FILE", "Write a table: a row per figure.", ""}};
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--csv", 0, FlagKind::Value, "FILE", "Write a table: a row per figure.", "", Output::File}};
   for (Flag& flag : page_flags()) flags.push_back(std::move(flag));
   return {
       "compare",

@@ -49,7 +49,7 @@ Command expand_command() {
       {{"--output", 'o', FlagKind::Value, "TARGET",
         "The folder to write; without --replace, it must be empty or not exist. Or one archive: NAME.tar, "
         "NAME.tar.zst, or - for a tar on standard output.",
-        ""},
+        "", Output::Bundle},
        {"--ranks", 0, FlagKind::Value, "RANGES",
         "Write the traces of these ranks only, such as 0-1023 or "
         "0,8,16.",

@@ -237,11 +237,11 @@ std::vector<Flag> explore_flags() {
        "Price per GPU hour; default: the catalogue's price, if it has one.", ""},
       {"--output", 'o', FlagKind::Value, "FILE",
        "Write the result, which merge and --resume read. The result does not depend on threads or machine.",
-       ""},
+       "", Output::File},
       {"--csv", 0, FlagKind::Value, "FILE",
        "Write a table of all stored designs: the best, the front, the best design for each value of each "
        "setting, and the sample.",
-       ""},
+       "", Output::File},
       kSample.flag(),
       {"--shard", 0, FlagKind::Value, "I/N",
        "Search only part I of N, so that N jobs share the space. I counts from 0 or from 1. \"shardscape-cli "

@@ -90,7 +90,7 @@ Command export_command() {
       {"--output", 'o', FlagKind::Value, "TARGET",
        "The folder to write; without --replace, it must be empty or not exist. Or one archive: NAME.tar, "
        "NAME.tar.zst, or - for a tar on standard output. Devices and pipes take a tar.",
-       ""},
+       "", Output::Bundle},
       {"--durations", 0, FlagKind::Switch, "",
        "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
        "roofline.",

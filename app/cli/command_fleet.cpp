@@ -134,7 +134,7 @@ int run_fleet(const Arguments& arguments) {
 Command fleet_command() {
   std::vector<Flag> flags{
       json_flag(),
-      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all kinds of engines.", ""},
+      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all kinds of engines.", "", Output::File},
       {"--accelerators", 0, FlagKind::Value, "ID,ID,...",
        "Accelerators to compare; default: that of the design. \"shardscape-cli machines\" lists them.", ""},
       {"--engine-gpus", 0, FlagKind::Value, "N,N,...",

@@ -176,7 +176,8 @@ Command import_command() {
        {"--all-fields", 0, FlagKind::Switch, "",
         "Also list the fields that do not change the architecture, each with the reason.", ""},
        {"--output", 'o', FlagKind::Value, "DESIGN",
-        "Write the design to this file. A config.json gives a design with its model on one rank.", ""},
+        "Write the design to this file. A config.json gives a design with its model on one rank.", "",
+        Output::File},
        json_flag()},
       1,
       run_import};

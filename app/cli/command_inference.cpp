@@ -90,8 +90,8 @@ int run_inference(const Arguments& arguments) {
 Command inference_command() {
   std::vector<Flag> flags{
       json_flag(),
-      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all points, including the largest batches.",
-       ""},
+      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all points, including the largest batches.", "",
+       Output::File},
       {"--batches", 0, FlagKind::Value, "N,N,...|usual",
        "Batches: sequences that all replicas serve at once. Accepts numbers, ranges such as 1..64*2, or "
        "usual. usual selects at most a dozen batches, as in the window: from the smallest batch of the "

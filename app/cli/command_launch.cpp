@@ -82,7 +82,7 @@ Command launch_command() {
   std::vector<Flag> flags{
       {"--as", 0, FlagKind::Value, "FRAMEWORK", "The framework: " + joined(framework_ids(), ", ") + ".", ""},
       {"--output", 'o', FlagKind::Value, "FILE", "Write the launch to this file instead of standard output.",
-       ""},
+       "", Output::File},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"launch",

@@ -96,8 +96,8 @@ Command merge_command() {
           "all parts that no part has simulated are simulated first.",
           {"shardscape-cli merge part0.json part1.json part2.json -o all.json",
            "shardscape-cli merge part*.json --json"},
-          {{"--output", 'o', FlagKind::Value, "FILE", "Write the result.", ""},
-           {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all stored designs.", ""},
+          {{"--output", 'o', FlagKind::Value, "FILE", "Write the result.", "", Output::File},
+           {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all stored designs.", "", Output::File},
            json_flag()},
           kAnyNumber,
           run_merge};

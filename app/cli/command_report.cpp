@@ -74,13 +74,14 @@ int run_report(const Arguments& arguments) {
 }  // namespace
 
 Command report_command() {
-  std::vector<Flag> flags{json_flag(),
-                          {"--advice", 0, FlagKind::Switch, "",
-                           "List changes that save memory. Each entry changes one setting, or several if one "
-                           "is not enough to fit.",
-                           ""},
-                          {"--save-design", 0, FlagKind::Value, "FILE",
-                           "Save the design as JSON in FILE, which --design and the window open.", ""}};
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--advice", 0, FlagKind::Switch, "",
+       "List changes that save memory. Each entry changes one setting, or several if one "
+       "is not enough to fit.",
+       ""},
+      {"--save-design", 0, FlagKind::Value, "FILE",
+       "Save the design as JSON in FILE, which --design and the window open.", "", Output::File}};
   const std::vector<Flag> pages = page_flags();
   flags.insert(flags.end() - 1, pages.begin(), pages.end());
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));

@@ -118,7 +118,7 @@ Command serve_command() {
       {"--csv", 0, FlagKind::Value, "FILE",
        "Write a table of all requests; with --rates of all rates, with --effects of all effects, with "
        "--against of all figures.",
-       ""},
+       "", Output::File},
       {"--rates", 0, FlagKind::Value, "R,R,...|auto",
        "Latency against load: one simulation per rate, in requests per second. auto "
        "selects a dozen rates up to beyond the throughput of the service, and more near "
@@ -130,7 +130,7 @@ Command serve_command() {
        ""},
       against_flag(),
       {"--perfetto", 0, FlagKind::Value, "FILE",
-       "Write requests and engine steps as a timeline for ui.perfetto.dev.", ""}};
+       "Write requests and engine steps as a timeline for ui.perfetto.dev.", "", Output::File}};
   for (Flag& flag : window_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : service_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));

@@ -66,7 +66,8 @@ int run_simulate(const Arguments& arguments) {
 Command simulate_command() {
   std::vector<Flag> flags = bundle_path_flags();
   flags.push_back({"--timeline", 0, FlagKind::Value, "FILE",
-                   "Write when each node of each rank runs, as trace events for ui.perfetto.dev.", ""});
+                   "Write when each node of each rank runs, as trace events for ui.perfetto.dev.", "",
+                   Output::File});
   flags.push_back(json_flag());
   return {
       "simulate",

@@ -65,7 +65,8 @@ int run_timeline(const Arguments& arguments) {
 
 Command timeline_command() {
   std::vector<Flag> flags{
-      {"--output", 'o', FlagKind::Value, "FILE", "The file to write. An existing file is replaced.", ""},
+      {"--output", 'o', FlagKind::Value, "FILE", "The file to write. An existing file is replaced.", "",
+       Output::File},
       {"--ops", 0, FlagKind::Value, "WORD",
        "Ops to write inside the layers: all, none, or some. some means all ops of a step with up to 100,000 "
        "ops, else the ops of the first and the last microbatch. Default: some.",

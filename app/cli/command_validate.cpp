@@ -102,12 +102,12 @@ Command validate_command() {
        "shardscape-cli validate set.json --svg scatter.svg --json",
        "shardscape-cli validate --bands resources/accuracy/bands.json tests/data/measured/*.json"},
       {{"--svg", 0, FlagKind::Value, "FILE",
-        "Write a picture to this file: predicted values over measured values.", ""},
+        "Write a picture to this file: predicted values over measured values.", "", Output::File},
        {"--bands", 0, FlagKind::Value, "FILE",
         "Write the errors of all given sets to this file, by accelerator, precision, kind of model and "
         "scale. The file bands.json in resources/accuracy, or in the same folder of the user's data, "
         "holds the errors from which the bands of predictions are made.",
-        ""},
+        "", Output::File},
        json_flag()},
       kAnyNumber,
       run_validate};

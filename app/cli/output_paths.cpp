@@ -12,19 +12,15 @@ namespace shardscape {
 namespace fs = std::filesystem;
 namespace {
 
-enum class Writes { Nothing, File, Folder, Bundle };
+const Flag* find_flag(const std::string& name, const Command& command) {
+  const auto flag = std::find_if(command.flags.begin(), command.flags.end(),
+                                 [&](const Flag& f) { return f.name == name; });
+  return flag == command.flags.end() ? nullptr : &*flag;
+}
 
-// A bundle is a folder or an archive, or "-".
-Writes writes(const std::string& flag, const Command& command) {
-  static constexpr std::string_view kFiles[] = {"--csv",      "--html",     "--markdown",
-                                                "--pdf",      "--svg",      "--save-design",
-                                                "--perfetto", "--timeline", "--bands"};
-  if (flag == "--output")
-    return command.name == "export" || command.name == "expand" ? Writes::Bundle : Writes::File;
-  if (flag == "--tables" || flag == "--slurm") return Writes::Folder;
-  if (flag == "--bundle") return Writes::Bundle;
-  return std::find(std::begin(kFiles), std::end(kFiles), flag) != std::end(kFiles) ? Writes::File
-                                                                                   : Writes::Nothing;
+Output output_of(const std::string& name, const Command& command) {
+  const Flag* flag = find_flag(name, command);
+  return flag ? flag->output : Output::None;
 }
 
 Problem wrong_output(const std::string& flag, const std::string& what, const std::string& accepted) {
@@ -52,10 +48,8 @@ bool continues(const std::string& output, const std::string& input) {
 
 // A value such as the id of a preset is no path, even if a file has this name.
 bool reads_file(const std::string& name, const Command& command) {
-  const auto flag = std::find_if(command.flags.begin(), command.flags.end(),
-                                 [&](const Flag& f) { return f.name == name; });
-  return flag != command.flags.end() && writes(name, command) == Writes::Nothing &&
-         flag_values(*flag).kind == ValueKind::Files;
+  const Flag* flag = find_flag(name, command);
+  return flag && flag->output == Output::None && flag_values(*flag).kind == ValueKind::Files;
 }
 
 // Whether the path is a trace of the bundle, or another of its files.
@@ -90,7 +84,7 @@ std::optional<Problem> check_inputs(const Arguments& arguments, const Command& c
 std::optional<Problem> check_outputs(const Arguments& arguments, const Command& command,
                                      const std::string& flag, const std::string& path) {
   for (const auto& [name, value] : arguments.given())
-    if (name != flag && writes(name, command) == Writes::File && one_file(path, value))
+    if (name != flag && output_of(name, command) == Output::File && one_file(path, value))
       return wrong_output(flag, name + " writes the same file, \"" + value + "\"", "a file for each flag");
   return std::nullopt;
 }
@@ -99,12 +93,12 @@ std::optional<Problem> check_outputs(const Arguments& arguments, const Command& 
 
 std::optional<Problem> check_output_paths(const Arguments& arguments, const Command& command) {
   for (const auto& [flag, path] : arguments.given()) {
-    const Writes what = writes(flag, command);
-    if (what == Writes::Nothing || (what == Writes::Bundle && path == "-")) continue;
+    const Output what = output_of(flag, command);
+    if (what == Output::None || (what == Output::Bundle && path == "-")) continue;
     if (path == "-")
       return wrong_output(flag, "\"-\" is no standard output here",
                           "a file; /dev/stdout is standard output, ./- a file with this name");
-    if (what != Writes::File) {
+    if (what != Output::File) {
       if (flag != "--output")  // export and expand ask at once
         if (auto problem = why_no_folder(path)) return problem;
       continue;

@@ -78,16 +78,16 @@ std::optional<Problem> write_tables(const PageReport& page, const std::string& f
 }  // namespace
 
 std::vector<Flag> page_flags() {
-  return {
-      {"--html", 0, FlagKind::Value, "FILE",
-       "Write one page to FILE: verdict, step, memory, settings, formulas, assumptions and sources, with "
-       "pictures. The page needs no other file, and Shardscape opens it again as a design.",
-       ""},
-      {"--tables", 0, FlagKind::Value, "DIR",
-       "Write every table of the page to the folder DIR, each as a file of CSV.", ""},
-      {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown, without pictures.", ""},
-      {"--pdf", 0, FlagKind::Value, "FILE",
-       "Write the same page as PDF. Needs the window program, but no display.", ""}};
+  return {{"--html", 0, FlagKind::Value, "FILE",
+           "Write one page to FILE: verdict, step, memory, settings, formulas, assumptions and sources, with "
+           "pictures. The page needs no other file, and Shardscape opens it again as a design.",
+           "", Output::File},
+          {"--tables", 0, FlagKind::Value, "DIR",
+           "Write every table of the page to the folder DIR, each as a file of CSV.", "", Output::Folder},
+          {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown, without pictures.", "",
+           Output::File},
+          {"--pdf", 0, FlagKind::Value, "FILE",
+           "Write the same page as PDF. Needs the window program, but no display.", "", Output::File}};
 }
 
 bool wants_page(const Arguments& arguments) {

@@ -34,7 +34,7 @@ std::vector<Flag> window_flags() {
       {"--bundle", 0, FlagKind::Value, "DIR",
        "Write engine steps as a bundle of Chakra traces: one trace per rank of an engine, with the steps one "
        "after the other, the seconds of their kernels and those of the host between them.",
-       ""},
+       "", Output::Bundle},
       {"--steps", 0, FlagKind::Value, "FROM:TO",
        "The steps of the bundle: numbers, 10:12 for the steps 10, 11 and 12 of the replica, or times, "
        "1.5s:2s "

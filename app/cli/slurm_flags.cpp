@@ -39,7 +39,7 @@ std::vector<Flag> slurm_flags() {
        "Do not search: write the scripts of a job array and of its merge to the new folder DIR, and print "
        "the sbatch lines. All nodes must see DIR and the program. The merged result is -o FILE, default: "
        "result.json in DIR.",
-       ""},
+       "", Output::Folder},
       kShards.flag(),
       {"--slurm-partition", 0, FlagKind::Value, "NAME", "Partition; default: the cluster's.", ""},
       {"--slurm-time", 0, FlagKind::Value, "TIME",
