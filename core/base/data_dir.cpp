@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -101,6 +102,14 @@ class ReadPipes {
   std::map<fs::path, std::string> texts_;
 };
 
+// The byte order marks of texts that Windows programs write.
+constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF", kUtf16Marks[] = {"\xFF\xFE", "\xFE\xFF"};
+
+bool is_utf16(std::string_view text) {
+  return std::any_of(std::begin(kUtf16Marks), std::end(kUtf16Marks),
+                     [&](std::string_view mark) { return text.starts_with(mark); });
+}
+
 ReadPipes& read_pipes() {
   static ReadPipes pipes;
   return pipes;
@@ -129,6 +138,10 @@ Result<std::string> read_text(const fs::path& path) {
     if (pipe && text.size() > kLongestPipe) return problem("the pipe has more than 256 MiB");
   }
   if (stream.bad()) return problem(errno ? std::strerror(errno) : "reading stopped");
+  if (is_utf16(text))
+    return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: it is UTF-16 text",
+                   "UTF-8 text"};
+  if (text.starts_with(kUtf8Mark)) text.erase(0, kUtf8Mark.size());
   if (pipe) read_pipes().keep(path, text);
   return text;
 }

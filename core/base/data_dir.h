@@ -19,7 +19,8 @@ std::vector<std::filesystem::path> data_files(const std::string& sub);
 // Why read_text refuses a file before it opens it; empty: it does not.
 std::string why_unreadable(const std::filesystem::path& path);
 // The whole file as text, or a Problem with the path and the reason. The file is a regular file that fits
-// into the memory, or a pipe that a shell has opened as /dev/stdin or /dev/fd/N, with at most 256 MiB.
+// into the memory, or a pipe that a shell has opened as /dev/stdin or /dev/fd/N, with at most 256 MiB. A mark
+// of UTF-8 at the beginning is left out; texts with a mark of UTF-16 are refused.
 Result<std::string> read_text(const std::filesystem::path& path);
 
 }  // namespace shardscape

@@ -88,8 +88,6 @@ class OpsReader {
   }
 
   void header() {
-    if (current_.substr(0, 3) == "\xEF\xBB\xBF")
-      current_.remove_prefix(3);  // byte order mark of spreadsheets
     const auto names = fields_of(current_);
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string name(names[i]);

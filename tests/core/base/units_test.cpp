@@ -154,6 +154,15 @@ void UnitsTest::texts() {
   write(folder.filePath("a.json"), "{\n\"x\": 1}\n");
   const auto text = read_text(folder.filePath("a.json").toStdString());
   QCOMPARE(std::get<std::string>(text), std::string("{\n\"x\": 1}\n"));
+  // Texts of Windows programs.
+  write(folder.filePath("b.csv"), "\xEF\xBB\xBFop,us\n");
+  QCOMPARE(std::get<std::string>(read_text(folder.filePath("b.csv").toStdString())), std::string("op,us\n"));
+  for (const char* mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    write(folder.filePath("c.csv"), mark);
+    const auto wide = read_text(folder.filePath("c.csv").toStdString());
+    QVERIFY(std::holds_alternative<Problem>(wide));
+    QVERIFY(std::get<Problem>(wide).what.find("UTF-16") != std::string::npos);
+  }
   for (const char* name : {"missing.json", "."}) {
     const auto missing = read_text(folder.filePath(name).toStdString());
     QVERIFY(std::holds_alternative<Problem>(missing));

@@ -283,8 +283,6 @@ void CalibrationTest::rows_data() {
   QTest::newRow("product") << QByteArray("op,m,n,k,us\nmatmul,1,2,3,4.5\n") << QList<int>{1, 0, 0, 0};
   QTest::newRow("comments and blanks")
       << QByteArray("# a\n\n op , us , m,n,k\r\n#\r\ngemm, 4.5 ,1,2,3\r\n\r\n") << QList<int>{1, 0, 0, 0};
-  QTest::newRow("mark of a spreadsheet")
-      << QByteArray("\xEF\xBB\xBFop,m,n,k,us\nmatmul,1,2,3,4.5") << QList<int>{1, 0, 0, 0};
   QTest::newRow("all kinds") << QByteArray(
                                     "op,us,m,n,k,batch,heads,queries,head_dim,causal,bytes,ranks\n"
                                     "matmul,1,8,8,8,,,,,,,\nattention,1,,,,2,4,128,64,1,,\nmemory,1,,,,,,,,,"
