@@ -71,6 +71,15 @@ std::string printable(std::string text) {
   return out;
 }
 
+std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (std::string_view("\\`*[<&").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string_view first_character(std::string_view text) {
   return text.substr(0, std::max<size_t>(character_at(text, 0).bytes, 1));
 }

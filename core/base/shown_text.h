@@ -10,6 +10,8 @@ namespace shardscape {
 // The text on one line. Control characters (line breaks too), marks that change the direction of a text, and
 // bytes that are no UTF-8 become "\n", "\x1b", "\u202e".
 std::string printable(std::string text);
+// A name as it reads in a line of Markdown: "\<b>" for "<b>", and printable().
+std::string markdown_text(const std::string& text);
 // The first character of a text that is not empty; a byte that is no UTF-8 alone.
 std::string_view first_character(std::string_view text);
 // The first bytes of a text that is longer than `most` bytes, with "..." at the end. No character is divided.

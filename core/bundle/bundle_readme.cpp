@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "bundle/astra_command.h"
@@ -16,7 +17,7 @@ namespace {
 // "Llama 3 8B · tp 2 · pp 2 · sequence 8,192 · batch 64 · 8 x NVIDIA H100 SXM 80 GB"
 std::string design_line(const Report& report) {
   const WorkloadSpec& w = report.design.workload;
-  std::string line = report.design.name;
+  std::string line = markdown_text(report.design.name);
   for (const std::string& text : layout_texts(report.design)) line += " · " + text;
   line += w.mode == Mode::Decode ? " · context " + grouped(w.context_length)
                                  : " · sequence " + grouped(w.seq);
@@ -57,7 +58,7 @@ std::string content_lines(const Report& report, const ExportOptions& options, co
            " in MLCommons Chakra format, with the files that ASTRA-sim "
            "needs. " +
            program + "- Design: " + design_line(report);
-  std::string line = report.design.name;
+  std::string line = markdown_text(report.design.name);
   for (const std::string& text : layout_texts(report.design)) line += " · " + text;
   return "Traces of consecutive steps of a serving engine, for every rank of the engine, in MLCommons Chakra "
          "format, with the files that ASTRA-sim needs. " +
@@ -155,7 +156,7 @@ std::string trace_lines(const TraceTotals& totals, const RankPart& part, int64_t
 
 std::string bundle_readme(const Report& report, const ExportOptions& options, const std::string& traces,
                           double seconds, const StepWindow* window) {
-  std::string out = "# Execution traces: " + report.design.name + "\n\n" +
+  std::string out = "# Execution traces: " + markdown_text(report.design.name) + "\n\n" +
                     content_lines(report, options, window) + "\n" + traces + node_line(options, window) +
                     length_line(seconds, window) + "\n\n## Files\n\n" + file_table(report, options) +
                     "\n## Check and simulate\n\nRun the commands in this folder:\n" +

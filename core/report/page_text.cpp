@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/atomic_write.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "design/embedded_document.h"
@@ -94,7 +95,7 @@ std::string page_html(const PageReport& page) {
 }
 
 std::string page_markdown(const PageReport& page) {
-  std::string out = "# " + page.title + "\n\n**" + page.verdict + "**\n";
+  std::string out = "# " + markdown_text(page.title) + "\n\n**" + page.verdict + "**\n";
   for (const PageSection& section : page.sections) {
     out += "\n## " + section.title + "\n\n";
     for (const std::string& paragraph : section.paragraphs) out += paragraph + "\n\n";

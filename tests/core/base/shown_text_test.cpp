@@ -42,6 +42,21 @@ class ShownTextTest : public QObject {
     QCOMPARE(QByteArray::fromStdString(shardscape::printable(text.toStdString())), shown);
   }
 
+  void markdown_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("shown");
+    QTest::newRow("plain") << "Llama 3 8B_instruct (tp 2)"
+                           << "Llama 3 8B_instruct (tp 2)";
+    QTest::newRow("tags and links") << "<b>[x](y) *z* `q`"
+                                    << "\\<b>\\[x](y) \\*z\\* \\`q\\`";
+    QTest::newRow("a second line") << "a\n# b"
+                                   << "a\\\\n# b";
+  }
+  void markdown() {
+    QFETCH(QString, text);
+    QTEST(QString::fromStdString(markdown_text(text.toStdString())), "shown");
+  }
+
   void shortens() {
     QCOMPARE(shortened("abcdefghij", 10), std::string("abcdefghij"));
     QCOMPARE(shortened("abcdefghijk", 10), std::string("abcdefg..."));
