@@ -64,32 +64,34 @@ std::string_view layer_of(std::string_view module) {
                                                                            : std::string_view();
 }
 
-bool ModulePatterns::add(const std::string& pattern) {
+std::string ModulePatterns::add(const std::string& pattern) {
   constexpr std::string_view kExpression = "re:";
-  constexpr size_t kLongest = 400;
   ++size_;
   if (pattern.starts_with(kExpression)) {
-    if (pattern.size() > kLongest || expressions_.size() >= kMostExpressions) return false;
+    if (pattern.size() > kLongestExpression)
+      return "is longer than " + std::to_string(kLongestExpression) + " characters";
+    if (expressions_.size() >= kMostExpressions)
+      return "is one of more than " + std::to_string(kMostExpressions) + " regular expressions";
     // Without the last option, the time is exponential in an expression such as ([a-z]+)+X.
     try {
       expressions_.emplace_back(pattern.substr(kExpression.size()),
                                 std::regex::ECMAScript | std::regex_constants::__polynomial);
     } catch (const std::regex_error&) {
-      return false;
+      return "cannot be read";
     }
-    return true;
+    return {};
   }
   const std::string_view inside = in_language_model(pattern);
   const size_t wild = inside.find_first_of("*?");
   if (wild != std::string_view::npos) {
     std::vector<std::string>& globs = globs_[std::string(layer_of(inside.substr(0, wild)))];
-    if (globs.size() >= kMostGlobs) return false;
+    if (globs.size() >= kMostGlobs) return "is one of more than " + std::to_string(kMostGlobs) + " globs";
     globs.emplace_back(inside);
   } else {
     names_.emplace(inside);
   }
   if (pattern.find_first_of(".*?") == std::string::npos) words_.insert(pattern);
-  return true;
+  return {};
 }
 
 bool ModulePatterns::fits_glob(const std::string& module) const {

@@ -23,10 +23,11 @@ std::string_view in_language_model(std::string_view name);
 // module of a model stay fast.
 class ModulePatterns {
  public:
-  // Returns false if a regular expression cannot be read, or beyond kMostExpressions of them or
-  // kMostGlobs globs for all layers, which are tried for every module.
-  static constexpr size_t kMostExpressions = 64, kMostGlobs = 512;
-  bool add(const std::string& pattern);
+  // Regular expressions and globs are tried for every module.
+  static constexpr size_t kMostExpressions = 64, kMostGlobs = 512;  // globs: of one layer, or of all layers
+  static constexpr size_t kLongestExpression = 400;                 // characters
+  // Returns what is wrong with the pattern: "cannot be read"; empty: nothing.
+  std::string add(const std::string& pattern);
   // module: as in_language_model() returns it.
   bool fits(const std::string& module) const;
   size_t size() const { return size_; }

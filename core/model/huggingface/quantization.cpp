@@ -114,7 +114,8 @@ class Reader {
       if (!entry.is_string()) continue;
       std::string name = entry.get<std::string>();
       if (name.find_first_of("*?:") == std::string::npos) name = count_expert(std::move(name));
-      if (!rules_.plain.add(name)) problem("\"" + name + "\" in \"" + key + "\" cannot be read");
+      if (const std::string wrong = rules_.plain.add(name); !wrong.empty())
+        problem("\"" + name + "\" in \"" + key + "\" " + wrong);
     }
   }
 
@@ -142,8 +143,8 @@ class Reader {
         if (!target.is_string()) continue;
         if (target == "Linear")
           rules_.linear = *format;
-        else if (!patterns.add(target.get<std::string>()))
-          problem("the target " + target.dump() + " cannot be read");
+        else if (const std::string wrong = patterns.add(target.get<std::string>()); !wrong.empty())
+          problem("the target " + target.dump() + " " + wrong);
       }
       if (patterns.size() > 0) rules_.listed.emplace_back(std::move(patterns), *format);
     }

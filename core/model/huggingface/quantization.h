@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,10 @@ WeightFormat format_of(const QuantizationRules& rules, const std::string& model_
                        int64_t layer);
 
 // Gives the model the formats: those of most layers to the model, others to variants of layers, which a
-// layer pattern then places. Returns what it did, in words.
-std::string store_formats(const QuantizationRules& rules, const std::string& model_type, ModelSpec& model);
+// layer pattern then places. Returns what it did, in words; nothing if the layers need more than
+// kMostVariants variants.
+std::optional<std::string> store_formats(const QuantizationRules& rules, const std::string& model_type,
+                                         ModelSpec& model);
 
 // Reads the object under a key of the reader's object, gives the model its formats, and lists the key and
 // what it means. Without problems before, the model is complete.

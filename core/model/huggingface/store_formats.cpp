@@ -133,19 +133,18 @@ class Storing {
 
 }  // namespace
 
-std::string store_formats(const QuantizationRules& rules, const std::string& model_type, ModelSpec& model) {
+std::optional<std::string> store_formats(const QuantizationRules& rules, const std::string& model_type,
+                                         ModelSpec& model) {
   const Architecture* architecture = ModelLibrary::instance().architecture(model.architecture);
-  if (!architecture) return {};
+  if (!architecture) return "";
   const size_t before = model.variants.size();
   Storing storing(rules, model_type, model, *architecture);
   storing.run();
+  if (storing.too_many()) return std::nullopt;
   std::string out = model.weight_formats.empty() ? "all weights in the data type"
                                                  : "weights: " + weight_formats_text(model.weight_formats);
   for (size_t i = before; i < model.variants.size(); ++i)
     out += "; variant " + layer_variants_text({model.variants[i]});
-  if (storing.too_many())
-    out += "; further layers have the usual formats, because a model has at most " +
-           std::to_string(kMostVariants) + " variants";
   if (rules.plain.size() > 0)
     out += "; " + std::to_string(rules.plain.size()) +
            (rules.plain.size() == 1 ? " name keeps" : " names keep") + " modules in the data type";
@@ -167,7 +166,15 @@ void import_quantization(HfReader& in, const char* key, const std::string& exper
     in.problem(ProblemCode::HfQuantizationUnreadable, key, what,
                "names of modules, globs such as *.mlp.gate, or regular expressions after re:");
   if (!rules.problems.empty() || !result.ok()) return;
-  std::string becomes = store_formats(rules, result.model_type, result.model);
+  const std::optional<std::string> stored = store_formats(rules, result.model_type, result.model);
+  if (!stored) {
+    in.problem(ProblemCode::HfQuantizationUnreadable, key,
+               "the layers have more than " + std::to_string(kMostVariants) + " sets of formats",
+               "a model in which at most " + std::to_string(kMostVariants) +
+                   " sets of formats differ from that of most layers");
+    return;
+  }
+  std::string becomes = *stored;
   for (const std::string& note : rules.notes) becomes += "; " + note;
   if (rules.fp8_cache) becomes += "; keys and values are cached in FP8: set the KV cache type to fp8";
   if (rules.linear == WeightFormat::Plain && result.model.weight_formats.empty()) {

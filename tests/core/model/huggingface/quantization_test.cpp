@@ -85,7 +85,7 @@ class QuantizationTest : public QObject {
     QFETCH(QString, module);
     QFETCH(bool, fits);
     hf::ModulePatterns patterns;
-    QVERIFY(patterns.add(pattern.toStdString()));
+    QCOMPARE(patterns.add(pattern.toStdString()), std::string());
     QCOMPARE(patterns.fits(module.toStdString()), fits);
   }
 
@@ -97,6 +97,44 @@ class QuantizationTest : public QObject {
     const ImportResult result = imported(object);
     QCOMPARE(result.problems.size(), size_t{1});
     QVERIFY(result.problems[0].code == ProblemCode::HfQuantizationUnreadable);
+  }
+
+  // Too many patterns are a reason of their own.
+  void tooManyPatterns_data() {
+    QTest::addColumn<QString>("pattern");  // %1: a number
+    QTest::addColumn<int>("count");
+    QTest::addColumn<QString>("what");
+    QTest::newRow("expressions") << "re:a%1" << 65 << "is one of more than 64 regular expressions";
+    QTest::newRow("globs") << "a%1*" << 513 << "is one of more than 512 globs";
+    QTest::newRow("a long expression")
+        << "re:" + QString(400, 'a') + "%1" << 1 << "is longer than 400 characters";
+  }
+  void tooManyPatterns() {
+    QFETCH(QString, pattern);
+    QFETCH(int, count);
+    hf::ModulePatterns patterns;
+    for (int i = 1; i < count; ++i) QCOMPARE(patterns.add(pattern.arg(i).toStdString()), std::string());
+    QTEST(QString::fromStdString(patterns.add(pattern.arg(count).toStdString())), "what");
+  }
+
+  // Each layer has other modules in the data type: layer 5 = 101b the first and the third.
+  void moreFormatsThanVariants() {
+    const QStringList modules{
+        "self_attn.q_a_proj",    "self_attn.q_b_proj",      "self_attn.kv_a_proj_with_mqa",
+        "self_attn.kv_b_proj",   "self_attn.o_proj",        "mlp.shared_experts.up_proj",
+        "mlp.experts.0.up_proj", "mlp.experts.0.gate_proj", "mlp.experts.0.down_proj"};
+    QJsonArray plain;
+    for (int layer = 0; layer < 500; ++layer)
+      for (int i = 0; i < modules.size(); ++i)
+        if (layer >> i & 1) plain.append(QString("model.layers.%1.%2").arg(layer).arg(modules[i]));
+    QJsonObject object = config("deepseek-v3");
+    object["num_hidden_layers"] = 500;
+    object["first_k_dense_replace"] = 0;
+    object["quantization_config"] = QJsonObject{{"quant_method", "fp8"}, {"ignore", plain}};
+    const ImportResult result = imported(object);
+    QCOMPARE(result.problems.size(), size_t{1});
+    QVERIFY(result.problems[0].code == ProblemCode::HfQuantizationUnreadable);
+    QVERIFY(result.problems[0].what.find("more than 256 sets of formats") != std::string::npos);
   }
 
   void methods_data() {
