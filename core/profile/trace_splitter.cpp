@@ -62,7 +62,7 @@ class Splitter {
     at_ -= drop;
     keep_ = 0;
     if (keeping_ && end_ > kLongestTracePart)
-      throw Broken{"a part of the trace is longer than 64 MiB", "events of a few kilobytes"};
+      throw Broken{"a part of the trace is longer than 4 MiB", "events of a few kilobytes"};
     text_.resize(end_ + kPart + kSplitterPadding);
     const auto got = file_.read(text_.data() + end_, kPart);
     if (const auto* problem = std::get_if<Problem>(&got)) {

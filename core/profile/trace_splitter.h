@@ -19,7 +19,7 @@ struct TraceParts {
   std::function<std::string(std::string_view key, std::string_view value)> member;
 };
 inline constexpr size_t kSplitterPadding = 64;
-inline constexpr size_t kLongestTracePart = size_t{64} << 20;  // bytes of an event or a wanted member
+inline constexpr size_t kLongestTracePart = size_t{4} << 20;  // bytes of an event or a wanted member
 
 // The trace is an object with the array "traceEvents", or that array alone (the older exporter of PyTorch).
 // Memory: a window of half a MiB, or the longest part. A Problem (ProfileFormat) names the file and the line.

@@ -10,14 +10,19 @@ namespace shardscape {
 int TimelineTracks::track_of(const SimulatedSpan& span) {
   if (span.type == chakra::NodeType::Comp) return kCompute;
   if (span.type != chakra::NodeType::Recv) return kCommunication;
-  const auto free = std::find_if(free_at_.begin(), free_at_.end(),
-                                 [&](int64_t end) { return end <= span.begin; });
-  const auto at = free - free_at_.begin();
-  if (free == free_at_.end())
-    free_at_.push_back(span.end);
-  else
-    *free = span.end;
-  return kFirstReceive + static_cast<int>(at);
+  while (!busy_.empty() && busy_.top().first <= span.begin) {
+    free_.push(busy_.top().second);
+    busy_.pop();
+  }
+  int track = receive_tracks_;
+  if (free_.empty()) {
+    ++receive_tracks_;
+  } else {
+    track = free_.top();
+    free_.pop();
+  }
+  busy_.emplace(span.end, track);
+  return kFirstReceive + track;
 }
 
 std::string track_name(int track) {

@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <queue>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bundle/bundle_simulation.h"
@@ -17,10 +19,14 @@ class TimelineTracks {
   static constexpr int kCompute = 0, kCommunication = 1, kFirstReceive = 2;
   // Spans come in the order of their begin.
   int track_of(const SimulatedSpan& span);
-  int count() const { return kFirstReceive + static_cast<int>(free_at_.size()); }
+  int count() const { return kFirstReceive + receive_tracks_; }
 
  private:
-  std::vector<int64_t> free_at_;  // by receive track, ns
+  template <class T>
+  using LeastFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
+  int receive_tracks_ = 0;
+  LeastFirst<std::pair<int64_t, int>> busy_;  // end in ns, track
+  LeastFirst<int> free_;                      // tracks
 };
 std::string track_name(int track);  // "compute", "receive 1"
 

@@ -20,7 +20,7 @@ EnginePool::EnginePool(const PoolSetup& setup, const Workload& workload, const W
   engines_.reserve(static_cast<size_t>(count));
   for (int32_t k = 0; k < count; ++k) engines_.push_back(new_engine(k));
   states_.assign(engines_.size(), EngineState::Ready);
-  for (int32_t k = 0; k < setup.replicas; ++k) ready_.push_back(setup.first_replica + k);
+  counts_of_states_[static_cast<size_t>(EngineState::Ready)] = count;
   counts_.push_back({0, in_use_});
 }
 
@@ -30,21 +30,17 @@ Engine EnginePool::new_engine(int32_t engine) const {
           setup_.lockstep};
 }
 
-int32_t EnginePool::count(EngineState state) const {
-  return static_cast<int32_t>(std::count(states_.begin(), states_.end(), state));
-}
-
 void EnginePool::count_seconds(double now) {
   replica_seconds_ += in_use_ * (now - last_time_);
   last_time_ = now;
 }
 
 void EnginePool::set_state(int32_t engine, EngineState state, double now) {
-  states_[static_cast<size_t>(engine)] = state;
-  ready_.clear();
-  for (int32_t k = 0; k < setup_.replicas; ++k)
-    if (states_[static_cast<size_t>(k / setup_.lockstep)] == EngineState::Ready)
-      ready_.push_back(setup_.first_replica + k);
+  EngineState& current = states_[static_cast<size_t>(engine)];
+  --counts_of_states_[static_cast<size_t>(current)];
+  ++counts_of_states_[static_cast<size_t>(state)];
+  ready_is_old_ |= current == EngineState::Ready || state == EngineState::Ready;
+  current = state;
   const int32_t in_use = (engines() - count(EngineState::Off)) * setup_.lockstep;
   if (in_use == in_use_) return;
   count_seconds(now);
@@ -55,8 +51,17 @@ void EnginePool::set_state(int32_t engine, EngineState state, double now) {
     counts_.push_back({now, in_use});
 }
 
+void EnginePool::list_ready() {
+  ready_is_old_ = false;
+  ready_.clear();
+  for (int32_t k = 0; k < setup_.replicas; ++k)
+    if (states_[static_cast<size_t>(k / setup_.lockstep)] == EngineState::Ready)
+      ready_.push_back(setup_.first_replica + k);
+}
+
 std::optional<int32_t> EnginePool::route(int32_t request) {
-  if (ready_.empty()) return std::nullopt;
+  if (!any_ready()) return std::nullopt;
+  if (ready_is_old_) list_ready();
   int32_t best = ready_.front();
   if (setup_.router == Router::RoundRobin || ready_.size() == 1) {
     best = ready_[next_replica_++ % ready_.size()];

@@ -1,11 +1,13 @@
 // The replicas of one kind: which of them are in use, which one gets a request, and their engines.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/enum_count.h"
 #include "serving/requests/engine.h"
 #include "serving/requests/event_queue.h"
 #include "serving/requests/request_simulation.h"
@@ -46,8 +48,8 @@ class EnginePool {
 
   EngineState state(int32_t engine) const { return states_[static_cast<size_t>(engine)]; }
   void set_state(int32_t engine, EngineState state, double now);
-  bool any_ready() const { return !ready_.empty(); }
-  int32_t count(EngineState state) const;
+  bool any_ready() const { return count(EngineState::Ready) > 0; }
+  int32_t count(EngineState state) const { return counts_of_states_[static_cast<size_t>(state)]; }  // engines
 
   // Chooses a replica that is ready and assigns the request to it. Nothing: no replica is ready.
   std::optional<int32_t> route(int32_t request);
@@ -88,6 +90,7 @@ class EnginePool {
   template <class Change>
   void change(int32_t request, const Change& change);
   void count_seconds(double now);
+  void list_ready();
 
   PoolSetup setup_;
   const Workload* workload_;
@@ -95,7 +98,9 @@ class EnginePool {
   BlockContents contents_;
   std::vector<Engine> engines_;
   std::vector<EngineState> states_;
-  std::vector<int32_t> ready_;       // replicas
+  std::array<int32_t, enum_count<EngineState>()> counts_of_states_{};  // engines in each state
+  std::vector<int32_t> ready_;  // replicas; made when a request needs it
+  bool ready_is_old_ = true;
   std::vector<int32_t> replica_of_;  // of each request
   std::vector<int64_t> assigned_;    // requests of each replica
   size_t next_replica_ = 0;

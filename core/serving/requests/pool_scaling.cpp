@@ -48,7 +48,8 @@ void PoolScaling::scale(int64_t requests, double now) {
 }
 
 void PoolScaling::settle(double now) {
-  for (int32_t k = 0; on() && k < pool_->engines(); ++k)
+  if (!on() || pool_->count(EngineState::Draining) == 0) return;
+  for (int32_t k = 0; k < pool_->engines(); ++k)
     if (pool_->state(k) == EngineState::Draining && pool_->idle(k))
       pool_->set_state(k, EngineState::Off, now);
 }

@@ -179,6 +179,9 @@ class ProfileReaderTest : public QObject {
     QTest::newRow("cut") << QByteArray("{\"traceEvents\": [{},\n{\"name\": \"a\"")
                          << QByteArray(":2: the file ends after 1 complete events");
     QTest::newRow("deep") << "{\"a\": " + QByteArray(100000, '[') << QByteArray("nested too deeply");
+    QTest::newRow("an endless event")
+        << "{\"traceEvents\": [{\"name\": \"" + QByteArray(5 << 20, 'a') + "\"}]}"
+        << QByteArray("a part of the trace is longer than 4 MiB");
     QTest::newRow("device") << QByteArray("{\"deviceProperties\": [nul], \"traceEvents\": []}")
                             << QByteArray("\"deviceProperties\" is no valid JSON");
   }
