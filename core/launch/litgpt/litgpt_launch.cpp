@@ -64,8 +64,9 @@ void read_run(LaunchFields& f, int64_t nodes) {
   f.set("microbatch", micro, "train.micro_batch_size");
   const int64_t steps = std::max<int64_t>(global / gpus / micro,
                                           1);  // litgpt/args.py, gradient_accumulation_iters
-  f.set("batch", steps * micro * gpus, "train.global_batch_size");
-  if (steps * micro * gpus != global)
+  const int64_t batch = capped_product({steps, micro, gpus});
+  f.set("batch", batch, "train.global_batch_size");
+  if (batch != global)
     f.unmapped("train.global_batch_size", "the devices run " + std::to_string(steps) + " microbatches each");
   f.set("seq", f.number("train.max_seq_length", 2048), "train.max_seq_length");
   f.derive("vocab_multiple", std::to_string(kVocabularyMultiple), "padding_multiple", "", "litgpt/config.py");

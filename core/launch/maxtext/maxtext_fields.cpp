@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "launch/document/document_launch.h"
+#include "launch/launch_parts.h"
 #include "launch/maxtext/maxtext_defaults.h"
 
 namespace shardscape {
@@ -229,7 +230,8 @@ class ArgumentsReader {
       return;
     }
     const int64_t layers = f_.design().model.layers, each = std::max<int64_t>(f_.number(layers_name, 1), 1),
-                  given = f_.number(repeats_name, -1), repeats = given > 0 ? given : layers / (pp_ * each);
+                  given = f_.number(repeats_name, -1),
+                  repeats = given > 0 ? given : layers / capped_product({pp_, each});
     microbatches_ = f_.number("num_pipeline_microbatches", -1);
     if (microbatches_ < 1) microbatches_ = pp_;
     f_.derive("virtual_stages", std::to_string(std::max<int64_t>(repeats, 1)), repeats_name,
@@ -255,8 +257,9 @@ class ArgumentsReader {
                     argument + " \"" + text + "\" x " + std::to_string(f_.gpus()) +
                         " devices is no whole number of sequences",
                     "a positive number, also a fraction such as 0.5");
-    const int64_t step = std::llround(global), parts = dp_ * std::max<int64_t>(microbatches_, 1);
-    f_.set("batch", step * steps, argument);
+    const int64_t step = std::llround(global),
+                  parts = capped_product({dp_, std::max<int64_t>(microbatches_, 1)});
+    f_.set("batch", capped_product({step, steps}), argument);
     if (step % parts != 0) {
       f_.unmapped(argument,
                   std::to_string(step) + " sequences do not split into " + std::to_string(parts) + " parts");

@@ -231,7 +231,8 @@ class NanotronReader {
                   steps = f_.number("tokens.batch_accumulation_per_replica", 1);
     f_.set("seq", f_.number("tokens.sequence_length", 2048), "tokens.sequence_length");
     f_.set("microbatch", micro, "tokens.micro_batch_size");
-    f_.set("batch", micro * steps * f_.number("parallelism.dp", 1), "tokens.batch_accumulation_per_replica");
+    f_.set("batch", capped_product({micro, steps, f_.number("parallelism.dp", 1)}),
+           "tokens.batch_accumulation_per_replica");
   }
 
   void precision() {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "base/wide.h"
+
 namespace shardscape {
 
 std::vector<int64_t> nanotron_stages(const NanotronShape& shape, int64_t pp) {
@@ -14,7 +16,7 @@ std::vector<int64_t> nanotron_stages(const NanotronShape& shape, int64_t pp) {
     if (opens) stages.push_back(0);
     stages.back() += is_layer;
     cost += block_cost;
-    opens = cost * pp > all * static_cast<int64_t>(stages.size());
+    opens = Wide(cost) * pp > Wide(all) * static_cast<int64_t>(stages.size());
   };
   take(0, false);  // token embedding
   for (int64_t i = 0; i < shape.layers; ++i) take(layer, true);

@@ -199,12 +199,14 @@ class NeoxReader {
       f_.unmapped(micro, "another file of the launch says the batch; the design has 1 sequence per replica");
       size = 1;
     }
-    if (steps < 1) steps = global > 0 && size > 0 ? std::max<int64_t>(global / (size * dp), 1) : 1;
-    if (size < 1) size = std::max<int64_t>(global / (dp * steps), 1);
+    if (steps < 1)
+      steps = global > 0 && size > 0 ? std::max<int64_t>(global / capped_product({size, dp}), 1) : 1;
+    if (size < 1) size = std::max<int64_t>(global / capped_product({dp, steps}), 1);
+    if (global < 1) global = capped_product({size, steps, dp});
     f_.set("microbatch", size, micro);
-    f_.derive("batch", std::to_string(global > 0 ? global : size * steps * dp), all,
-              "microbatch x accumulation x dp", "megatron/neox_arguments/arguments.py:826");
-    if (f_.has(steps_name)) f_.set("batch", global > 0 ? global : size * steps * dp, steps_name);
+    f_.derive("batch", std::to_string(global), all, "microbatch x accumulation x dp",
+              "megatron/neox_arguments/arguments.py:826");
+    if (f_.has(steps_name)) f_.set("batch", global, steps_name);
   }
 
   void precision() {

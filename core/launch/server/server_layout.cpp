@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
+
 namespace shardscape {
 namespace {
 
-constexpr int64_t kMost = 1 << 20;  // ranks of an axis
+constexpr int64_t kMost = 1 << 20;  // ranks of an axis, and of all
 
 class LayoutReader {
  public:
@@ -24,6 +26,7 @@ class LayoutReader {
       case EngineKind::Sglang: sglang(); break;
       case EngineKind::Trtllm: trtllm(); break;
     }
+    if (out_.ranks() > kMost) out_.problem = "the degrees make more than " + grouped(kMost) + " ranks";
     return out_;
   }
 

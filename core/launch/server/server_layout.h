@@ -5,6 +5,7 @@
 #include <string>
 
 #include "launch/launch_fields.h"
+#include "launch/launch_parts.h"
 #include "serving/requests/engine_settings.h"
 
 namespace shardscape {
@@ -16,7 +17,7 @@ struct ServerLayout {
   std::string dispatcher;       // choice of the knob
   std::string expert_argument;  // the setting that decides on ep and etp
   std::string problem;          // why the degrees are impossible; empty: they are not
-  int64_t ranks() const { return tp * pp * dp * cp; }
+  int64_t ranks() const { return capped_product({tp, pp, dp, cp}); }
 };
 
 // arguments: by common name (server_flags.h); those that are no whole number count as 1.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
+#include "design/limits.h"
 #include "launch/document/document_launch.h"
 #include "launch/torchtitan/torchtitan_models.h"
 #include "model/preset_names.h"
@@ -155,13 +157,16 @@ class SettingsReader {
     const int64_t inner = d_.inner(), gpus = f_.gpus();
     const bool solved = d_.shard < 1;
     if (solved) d_.shard = std::max<int64_t>(gpus / inner, 1);
-    if (d_.shard * inner != gpus)
-      return refuse(
-          ProblemCode::LaunchGpus,
-          std::to_string(gpus) + " GPUs are not dp_replicate " + std::to_string(d_.replicate) +
-              (solved ? "" : " x dp_shard " + std::to_string(d_.shard)) + " x cp " + std::to_string(d_.cp) +
-              " x tp " + std::to_string(d_.tp) + " x pp " + std::to_string(d_.pp),
-          (solved ? "a multiple of " : "") + std::to_string(solved ? inner : d_.shard * inner) + " GPUs");
+    const int64_t all = capped_product({d_.shard, inner});
+    if (all != gpus)
+      return refuse(ProblemCode::LaunchGpus,
+                    std::to_string(gpus) + " GPUs are not dp_replicate " + std::to_string(d_.replicate) +
+                        (solved ? "" : " x dp_shard " + std::to_string(d_.shard)) + " x cp " +
+                        std::to_string(d_.cp) + " x tp " + std::to_string(d_.tp) + " x pp " +
+                        std::to_string(d_.pp),
+                    all > kMaxWorld
+                        ? "degrees with at most " + grouped(kMaxWorld) + " ranks"
+                        : (solved ? "a multiple of " : "") + std::to_string(solved ? inner : all) + " GPUs");
     f_.set("tp", d_.tp, "parallelism.tensor_parallel_degree");
     f_.set("pp", d_.pp, "parallelism.pipeline_parallel_degree");
     f_.set("cp", d_.cp, "parallelism.context_parallel_degree");
@@ -258,11 +263,11 @@ class SettingsReader {
   void batch() {
     const std::string local_name = "training.local_batch_size", global_name = "training.global_batch_size";
     const int64_t local = std::max<int64_t>(f_.number(local_name, 8), 1), dp = d_.replicate * d_.shard,
-                  global = f_.number(global_name, -1);
+                  slots = capped_product({local, dp}), global = f_.number(global_name, -1);
     if (global > 0)
       f_.set("batch", global, global_name);
     else
-      f_.derive("batch", std::to_string(local * dp), "global batch", "local_batch_size x dp",
+      f_.derive("batch", std::to_string(slots), "global batch", "local_batch_size x dp",
                 "torchtitan/train.py:200");
     const std::string micro = "parallelism.pipeline_parallel_microbatch_size";
     const int64_t size = f_.number(micro, 1);
@@ -272,7 +277,7 @@ class SettingsReader {
     } else {
       f_.set("microbatch", local, local_name);
     }
-    const int64_t slots = local * dp, steps = global > 0 ? global / slots : 1;
+    const int64_t steps = global > 0 ? global / slots : 1;
     if (global > 0 && global % slots != 0)
       f_.misread(global_name, "not a multiple of local_batch_size x dp = " + std::to_string(slots));
     if (steps < 2) return;

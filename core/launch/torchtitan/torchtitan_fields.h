@@ -7,13 +7,14 @@
 
 #include "launch/launch_fields.h"
 #include "launch/launch_import.h"
+#include "launch/launch_parts.h"
 
 namespace shardscape {
 
 // Degrees of a launch. shard: -1 takes the GPUs that the others leave.
 struct TorchtitanDegrees {
   int64_t replicate = 1, shard = -1, cp = 1, tp = 1, pp = 1;
-  int64_t inner() const { return replicate * cp * tp * pp; }
+  int64_t inner() const { return capped_product({replicate, cp, tp, pp}); }
 };
 // Numbers that are no degrees are 1 (shard: -1).
 TorchtitanDegrees torchtitan_degrees(const LaunchArguments& arguments);

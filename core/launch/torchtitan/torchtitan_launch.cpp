@@ -117,7 +117,7 @@ void read_torchtitan_launch(const LaunchRequest& request, LaunchImport& out) {
   const int64_t in_log = torchtitan_log_gpus(request.text);
   const int64_t in_file = in_log > 0          ? in_log
                           : launched > 0      ? launched
-                          : degrees.shard > 0 ? degrees.shard * degrees.inner()
+                          : degrees.shard > 0 ? capped_product({degrees.shard, degrees.inner()})
                                               : 0;
   const char* const from = in_log > 0     ? "the device mesh in the log"
                            : launched > 0 ? "the launcher's processes"
