@@ -36,7 +36,7 @@ std::optional<int64_t> whole(std::string_view text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -out : out;
+  return negative ? wrapped(0 - bits(out)) : out;
 }
 
 int64_t power(int64_t base, int64_t exponent) {
@@ -114,7 +114,9 @@ class Evaluator {
     const auto found = state_.variables.find(place.name);
     if (found == state_.variables.end()) return 0;
     const auto item = found->second.items.find(place.index);
-    return item == found->second.items.end() ? 0 : whole(item->second).value_or(0);
+    if (item == found->second.items.end()) return 0;
+    state_.budget.spend(item->second.size());
+    return whole(item->second).value_or(0);
   }
   int64_t store(const Place& place, int64_t value) {
     if (unused_ == 0) state_.variables[place.name].items[place.index] = std::to_string(value);

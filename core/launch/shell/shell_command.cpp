@@ -24,9 +24,12 @@ std::optional<std::string> sequence(ShellState& state, const std::vector<std::st
   const int64_t last = shell_arithmetic(state, words.back());
   const int64_t first = words.size() > 2 ? shell_arithmetic(state, words[1]) : 1;
   const int64_t step = words.size() > 3 ? shell_arithmetic(state, words[2]) : 1;
-  if (step < 1 || first < 0 || (last - first) / step > kMostInSequence) return std::nullopt;
-  std::string out;
-  for (int64_t i = first; i <= last; i += step) out += (i > first ? " " : "") + std::to_string(i);
+  if (step < 1 || first < 0) return std::nullopt;
+  if (last < first) return "";
+  const int64_t more = (last - first) / step;
+  if (more > kMostInSequence) return std::nullopt;
+  std::string out = std::to_string(first);
+  for (int64_t i = 1; i <= more; ++i) out += " " + std::to_string(first + i * step);
   state.budget.spend(out.size());
   return out;
 }

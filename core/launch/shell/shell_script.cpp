@@ -129,7 +129,7 @@ class Interpreter {
 
   Flow subshell(const ShellNode& node) {
     Variables variables = copied(state_.variables);
-    std::vector<std::string> arguments = state_.arguments;
+    std::vector<std::string> arguments = copied_arguments(state_);
     const Flow flow = list(node.branches[0].body);
     state_.variables = std::move(variables);
     state_.arguments = std::move(arguments);
@@ -304,11 +304,12 @@ class Interpreter {
     }
     if (first == node.words.size()) before.clear();
     if (before.empty()) return command_words(node, first);
-    std::set<std::string, std::less<>> exported = exported_;
-    for (const auto& [name, variable] : before) exported_.insert(name);
+    std::vector<std::string> exported;
+    for (const auto& [name, variable] : before)
+      if (exported_.insert(name).second) exported.push_back(name);
     const Flow flow = command_words(node, first);
     restore(before);
-    exported_ = std::move(exported);
+    for (const std::string& name : exported) exported_.erase(name);
     return flow;
   }
 

@@ -78,7 +78,13 @@ class Scanner {
   bool arithmetic_command() {
     const size_t end = end_of_shell_part(text_, at_);
     if (end == std::string_view::npos) throw SyntaxError{line_, "\"((\" does not end", "\"))\""};
-    if (text_[end - 2] != ')') return false;
+    if (text_[end - 2] != ')') {
+      rescanned_ += end - at_;
+      if (rescanned_ / text_.size() > kDeepestBlock)
+        throw SyntaxError{line_, "blocks are nested more than " + std::to_string(kDeepestBlock) + " deep",
+                          "fewer"};
+      return false;
+    }
     put(true, "((");
     put(true, std::string(text_.substr(at_ + 2, end - at_ - 4)));
     skip(end - at_);
@@ -180,6 +186,7 @@ class Scanner {
 
   std::string_view text_;
   size_t at_ = 0;
+  size_t rescanned_ = 0;  // characters in brackets of subshells, once for each bracket around them
   int line_ = 1;
   std::vector<Token> tokens_;
   std::vector<Pending> pending_;

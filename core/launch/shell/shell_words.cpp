@@ -55,7 +55,7 @@ std::string replaced(std::string_view text, std::string_view pattern, std::strin
 }
 
 // Whether the element of a pattern at `at` matches a character; next: the element behind it.
-bool matches_one(std::string_view pattern, size_t at, char c, size_t& next) {
+bool matches_one(std::string_view pattern, size_t at, char c, size_t& next, ShellBudget& budget) {
   const size_t end = pattern[at] == '[' ? pattern.substr(0, at + kLongestSet).find(']', at + 2)
                                         : std::string_view::npos;
   if (end == std::string_view::npos) {
@@ -67,6 +67,7 @@ bool matches_one(std::string_view pattern, size_t at, char c, size_t& next) {
     return pattern[at] == c;
   }
   next = end + 1;
+  budget.spend(end - at);
   std::string_view set = pattern.substr(at + 1, end - at - 1);
   const bool other = set[0] == '!' || set[0] == '^';
   if (other) set.remove_prefix(1);
@@ -118,6 +119,11 @@ std::vector<std::pair<std::string, std::string>> shell_items(ShellState& state, 
   std::stable_sort(items.begin(), items.end(),
                    [&](const auto& a, const auto& b) { return number(a.first) < number(b.first); });
   return items;
+}
+
+std::vector<std::string> copied_arguments(ShellState& state) {
+  for (const std::string& one : state.arguments) state.budget.spend(one.size() + 1);
+  return state.arguments;
 }
 
 // The fields so far, and the one that grows.
@@ -197,7 +203,7 @@ void ShellExpander::braces(std::string_view inside, bool quoted, Piece& out) {
   if (list) {
     std::vector<std::string> values;
     if (name == "@" || name == "*")
-      values = state_.arguments;
+      values = copied_arguments(state_);
     else
       for (auto& [key, value] : shell_items(state_, name))
         values.push_back(std::move(indirect ? key : value));
@@ -274,6 +280,7 @@ std::string ShellExpander::changed(std::string_view now, std::string_view rest) 
 // The value of a name, changed by what follows the name inside the brackets.
 void ShellExpander::modified(const std::string& name, const std::string* found, std::string_view rest,
                              bool count, bool quoted, Piece& out) {
+  state_.budget.spend(found ? found->size() : 0);
   const std::string now = found ? *found : "";
   if (count) return value(std::to_string(now.size()), quoted, out);
   const bool colon = rest.starts_with(':');
@@ -358,7 +365,7 @@ std::vector<std::string> ShellExpander::range(std::string_view word) {
     const char* const stop = word.data() + std::min(end, word.size());
     const auto number = [&](const char* from, int64_t& out) {
       const auto [rest, error] = std::from_chars(from, stop, out);
-      return error == std::errc() && std::abs(out) < kLargestOfRange ? rest : nullptr;
+      return error == std::errc() && out > -kLargestOfRange && out < kLargestOfRange ? rest : nullptr;
     };
     const auto dots = [&](const char* from) {
       return from && stop - from > 2 && from[0] == '.' && from[1] == '.' ? from + 2 : nullptr;
@@ -391,13 +398,15 @@ std::vector<std::string> ShellExpander::listed(std::string_view word) {
     if (word[at] != '{') continue;
     std::vector<std::string_view> parts;
     size_t begin = at + 1, i = begin;
-    for (int open = 1; i < word.size() && open > 0; i = open > 0 ? behind(i) : i) {
+    for (int open = 1; i < word.size() && open > 0;) {
       open += word[i] == '{' ? 1 : word[i] == '}' ? -1 : 0;
       if ((open == 1 && word[i] == ',') || open == 0) {
         parts.push_back(word.substr(begin, i - begin));
         begin = i + 1;
       }
-      state_.budget.spend(1);
+      const size_t next = open > 0 ? behind(i) : i;
+      state_.budget.spend(next - i + 1);
+      i = next;
     }
     if (parts.size() < 2 || i >= word.size() || word[i] != '}') continue;
     std::vector<std::string> out;
@@ -473,7 +482,7 @@ bool matches_shell_pattern(std::string_view pattern, std::string_view text, Shel
     if (i < pattern.size() && pattern[i] == '*') {
       star = i++;
       mark = j;
-    } else if (i < pattern.size() && matches_one(pattern, i, text[j], next)) {
+    } else if (i < pattern.size() && matches_one(pattern, i, text[j], next, budget)) {
       i = next;
       ++j;
     } else if (star != std::string_view::npos) {

@@ -46,6 +46,9 @@ void set_shell_value(ShellState& state, const std::string& name, std::string val
 // Indexes and values of an array, in the order of the indexes: numbers first.
 std::vector<std::pair<std::string, std::string>> shell_items(ShellState& state, std::string_view name);
 
+// The copy counts in the budget.
+std::vector<std::string> copied_arguments(ShellState& state);
+
 class ShellExpander {
  public:
   // run: output of a substituted command without its last line break. unset: called with each name that has
