@@ -23,6 +23,8 @@ class FlatValues {
   // Counts a part of the document. References lead to the same part many times, in small documents billions
   // of times. Throws DocumentError.
   void visit(int line);
+  // Counts bytes that the values take. Throws DocumentError.
+  void spend(size_t bytes, int line);
   static std::string join(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "." + name;
   }

@@ -23,12 +23,16 @@ void FlatValues::visit(int line) {
 void FlatValues::add(const std::string& path, const std::string& text, int line) {
   if (out_.arguments.size() >= kMostLaunchValues)
     throw DocumentError("there are more than " + std::to_string(kMostLaunchValues) + " values", line);
-  bytes_ += path.size() + text.size();
+  spend(path.size() + text.size(), line);
+  out_.arguments[path] = text;
+  if (line > 0) out_.lines[path] = line;
+}
+
+void FlatValues::spend(size_t bytes, int line) {
+  bytes_ += bytes;
   if (bytes_ > kMostLaunchBytes)
     throw DocumentError("names and values have more than " + std::to_string(kMostLaunchBytes >> 20) + " MiB",
                         line);
-  out_.arguments[path] = text;
-  if (line > 0) out_.lines[path] = line;
 }
 
 std::string FlatValues::spaced(const std::vector<std::string>& parts) {

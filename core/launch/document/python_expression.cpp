@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 
 #include "launch/document/flat_values.h"
 
@@ -29,20 +30,27 @@ PythonValue number_value(double number, bool whole) {
   return out;
 }
 
-void add_item(PythonValue& to, const std::string& name, PythonValue item) {
+void add_item(PythonValue& to, PythonValue item) {
   to.depth = std::max(to.depth, item.depth + 1);
   to.size += item.size;
   FlatValues::check_depth(to.depth, item.line);
-  if (to.kind == Kind::Dict) {
-    const auto same = std::find(to.names.begin(), to.names.end(), name);
-    if (same != to.names.end()) {
-      to.items[static_cast<size_t>(same - to.names.begin())] = std::move(item);
-      return;
-    }
-    to.names.push_back(name);
-  }
   to.items.push_back(std::move(item));
 }
+
+// A dictionary while its items are read: the last value of a name counts.
+struct GrowingDict {
+  PythonValue value = {};
+  std::unordered_map<std::string, size_t> places = {};  // of names
+
+  GrowingDict() { value.kind = Kind::Dict; }
+  void add(const std::string& name, PythonValue item) {
+    add_item(value, std::move(item));
+    const auto [at, is_new] = places.try_emplace(name, value.names.size());
+    if (is_new) return value.names.push_back(name);
+    value.items[at->second] = std::move(value.items.back());
+    value.items.pop_back();
+  }
+};
 
 Parsed arithmetic(const PythonValue& a, std::string_view sign, const PythonValue& b) {
   if (sign == "+" && a.kind == Kind::Text && b.kind == Kind::Text) {
@@ -195,7 +203,7 @@ struct PythonSource::Expression {
     bool comma = false;
     for (in.skip_blanks(true); !in.take(close); in.skip_blanks(true)) {
       if (in.at_end()) return std::nullopt;
-      add_item(out, "", in.value(variables, true, depth + 1));
+      add_item(out, in.value(variables, true, depth + 1));
       in.skip_blanks(true);
       const bool more = in.take(",");
       comma = comma || more;
@@ -208,18 +216,17 @@ struct PythonSource::Expression {
 
   Parsed mapping(int depth) {
     ++in.at_;
-    PythonValue out;
-    out.kind = Kind::Dict;
+    GrowingDict out;
     for (in.skip_blanks(true); !in.take("}"); in.skip_blanks(true)) {
       if (in.at_end()) return std::nullopt;
       const PythonValue name = in.value(variables, true, depth + 1);
       in.skip_blanks(true);
       if (name.kind != Kind::Text || !in.take(":")) return std::nullopt;
-      add_item(out, name.text, in.value(variables, true, depth + 1));
+      out.add(name.text, in.value(variables, true, depth + 1));
       in.skip_blanks(true);
       if (!in.take(",") && in.sign() != '}') return std::nullopt;
     }
-    return out;
+    return std::move(out.value);
   }
 
   Parsed call(const std::string& name, int depth) {
@@ -237,17 +244,16 @@ struct PythonSource::Expression {
 
   Parsed named_values(int depth) {
     ++in.at_;
-    PythonValue out;
-    out.kind = Kind::Dict;
+    GrowingDict out;
     for (in.skip_blanks(true); !in.take(")"); in.skip_blanks(true)) {
       const std::string name = in.take_name();
       in.skip_blanks(true);
       if (name.empty() || in.sign(1) == '=' || !in.take("=")) return std::nullopt;
-      add_item(out, name, in.value(variables, true, depth + 1));
+      out.add(name, in.value(variables, true, depth + 1));
       in.skip_blanks(true);
       if (!in.take(",") && in.sign() != ')') return std::nullopt;
     }
-    return out;
+    return std::move(out.value);
   }
 };
 

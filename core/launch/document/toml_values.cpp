@@ -1,6 +1,7 @@
 #include <toml++/toml.h>
-#include <cctype>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "launch/document/flat_values.h"
 
@@ -37,20 +38,38 @@ void collect(const toml::node& node, const std::string& path, int depth, FlatVal
   }
 }
 
+// Position behind the quoted text that begins at `at`. A text of one line ends with its line.
+size_t end_of_text(std::string_view text, size_t at) {
+  const std::string quote(text.substr(at, 3) == std::string(3, text[at]) ? 3 : 1, text[at]);
+  const bool one_line = quote.size() == 1;
+  for (size_t i = at + quote.size(); i < text.size(); ++i) {
+    if (one_line && text[i] == '\n') return i;
+    if (text[i] == '\\' && quote[0] == '"')
+      ++i;
+    else if (text.substr(i, quote.size()) == quote) {
+      i += quote.size();
+      // Two more quotes may stand in front of the closing ones.
+      for (int more = 0; !one_line && more < 2 && i < text.size() && text[i] == quote[0]; ++more) ++i;
+      return i;
+    }
+  }
+  return text.size();
+}
+
 // A key with many parts, "a.a.a", is a table inside a table. The library limits the levels of values but not
 // those of keys, and recurses over both.
 void check_keys(const std::string& text) {
   int parts = 0, line = 1;
-  char before = 0;
-  for (const char c : text) {
-    const bool of_key = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '"' ||
-                        c == '\'' || c == ' ' || c == '\t';
-    if (c == '.' && before != '.')
-      FlatValues::check_depth(++parts, line);
-    else if (!of_key)
-      parts = 0;
-    line += c == '\n';
-    before = c;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const size_t end = c == '"' || c == '\'' ? end_of_text(text, at)
+                       : c == '#'            ? std::min(text.find('\n', at), text.size())
+                                             : at + 1;
+    if (c == '.') FlatValues::check_depth(++parts, line);
+    if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) parts = 0;
+    line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                        text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+    at = end;
   }
 }
 

@@ -48,8 +48,11 @@ void collect(const YAML::Node& node, const std::string& path, int depth, FlatVal
     collect_mapping(node, path, depth, out);
   } else if (node.IsSequence()) {
     std::vector<std::string> parts;
-    for (const YAML::Node& entry : node)
-      if (entry.IsScalar()) parts.push_back(plain(entry));
+    for (const YAML::Node& entry : node) {
+      if (!entry.IsScalar()) continue;
+      out.spend(entry.Scalar().size() + 1, line_of(entry));  // a reference repeats its text
+      parts.push_back(plain(entry));
+    }
     if (parts.size() == node.size()) return out.add(path, FlatValues::spaced(parts), line_of(node));
     for (size_t i = 0; i < node.size(); ++i)
       collect(node[i], FlatValues::join(path, std::to_string(i)), depth + 1, out);

@@ -63,6 +63,7 @@ class Interpolation {
   // nullopt: a part is not known.
   Text expanded(std::string_view text, const std::string& name, int depth) {
     if (depth > kDeepest || ++steps_ > kMostSteps) return std::nullopt;
+    if (depth > 0 && text.size() > kLongest) return std::nullopt;
     std::string out;
     for (size_t at = 0; at < text.size();) {
       const size_t begin = std::min(text.find("${", at), text.size());
