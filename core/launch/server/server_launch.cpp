@@ -35,8 +35,11 @@ const char* naming_argument(const ServerText& server) {
 }
 
 std::variant<NamedModel, Problem> find_model(const LaunchRequest& request, const ServerText& server) {
-  LaunchRequest at = request;
-  at.where += ", line " + std::to_string(server.line);
+  LaunchRequest at;  // without the text, which may be long
+  at.where = request.where + ", line " + std::to_string(server.line);
+  at.shell.source = request.shell.source;
+  at.model = request.model;
+  at.checkpoint = request.checkpoint;
   auto found = find_model(at, model_of(server, naming_argument(server)), server_flag(server.engine, "model"));
   if (auto* problem = std::get_if<Problem>(&found); problem && model_of(server, "model").empty()) {
     problem->what = server.program + " names no model, or its variable is empty";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/units.h"
 #include "launch/document/launch_document.h"
 #include "launch/server/inferencex_text.h"
 #include "launch/server/python_values.h"
@@ -12,7 +13,9 @@
 namespace shardscape {
 namespace {
 
-constexpr size_t kMostBlocks = 200;  // of code in Markdown
+constexpr size_t kMostBlocks = 200;     // of code in Markdown
+constexpr size_t kMostServers = 1'000;  // of a text
+constexpr size_t kArgumentBytes = 500;  // memory of an argument besides its value
 
 struct Program {
   EngineKind engine;
@@ -88,13 +91,21 @@ void put_document(ServerText& out, const LaunchDocument& document, bool replace)
   }
 }
 
+// Documents by path. Many servers may name the same.
+using Configs = std::map<std::string, LaunchDocument>;
+
 // --config of vLLM, and the options of TensorRT-LLM: a file that the script writes, or a file beside it.
 // vLLM's command line replaces values of the file (vllm/utils/argparse_utils.py); the options of
 // TensorRT-LLM replace its command line (tensorrt_llm/llmapi/llm_args.py, update_llm_args_with_extra_dict).
-void read_config(ServerText& server, const std::map<std::string, std::string>& files,
+void read_config(ServerText& server, const std::map<std::string, std::string>& files, Configs& known,
                  const LaunchRequest& request, LaunchImport& out) {
   const auto path = server.arguments.find("config");
   if (path == server.arguments.end()) return;
+  const auto take = [&](const LaunchDocument& document) {
+    put_document(server, document, server.engine == EngineKind::Trtllm);
+    server.has_config = true;
+  };
+  if (const auto same = known.find(path->second); same != known.end()) return take(same->second);
   std::optional<std::string> text;
   if (const auto written = files.find(path->second); written != files.end())
     text = written->second;
@@ -112,13 +123,33 @@ void read_config(ServerText& server, const std::map<std::string, std::string>& f
   else {
     LaunchDocument& document = std::get<LaunchDocument>(read);
     document.lines.clear();  // lines of another file
-    put_document(server, document, server.engine == EngineKind::Trtllm);
-    server.has_config = true;
+    take(known[path->second] = std::move(document));
   }
 }
 
+struct FoundServers {
+  std::vector<ServerText> servers = {};
+  size_t bytes = 0;  // of their arguments
+};
+
+// Adds a server. false: out has Problems, also that of too many servers or arguments.
+bool add_server(ServerText server, const LaunchRequest& request, LaunchImport& out, FoundServers& found) {
+  const std::string where = request.where + ", line " + std::to_string(server.line);
+  for (const auto& [name, value] : server.arguments) found.bytes += kArgumentBytes + value.size();
+  found.servers.push_back(std::move(server));
+  if (found.servers.size() > kMostServers)
+    out.problems.emplace_back(ProblemCode::LaunchFormat, where,
+                              "more than " + grouped(kMostServers) + " commands start a server", "fewer");
+  else if (found.bytes > kMostLaunchBytes)
+    out.problems.emplace_back(ProblemCode::LaunchFormat, where,
+                              "the servers up to here have more than " +
+                                  std::to_string(kMostLaunchBytes >> 20) + " MiB of arguments",
+                              "fewer servers, or shorter files of options");
+  return out.problems.empty();
+}
+
 void read_script(std::string_view text, int lines_before, const LaunchRequest& request, LaunchImport& out,
-                 std::vector<ServerText>& servers, bool whole) {
+                 FoundServers& found, bool whole) {
   auto read = read_shell_script(text, request.shell);
   if (const auto* problem = std::get_if<Problem>(&read)) {
     if (whole)
@@ -129,10 +160,11 @@ void read_script(std::string_view text, int lines_before, const LaunchRequest& r
   const ShellScript& script = std::get<ShellScript>(read);
   for (const ShellNote& note : script.notes)
     if (whole) out.notes.push_back({note.line + lines_before, note.text});
+  Configs known;
   for (const ShellCommand& command : script.commands)
     if (auto server = server_command(command.words, command.line + lines_before)) {
-      read_config(*server, script.files, request, out);
-      servers.push_back(std::move(*server));
+      read_config(*server, script.files, known, request, out);
+      if (!add_server(std::move(*server), request, out, found)) return;
     }
 }
 
@@ -143,7 +175,7 @@ bool names_program(std::string_view text) {
 }
 
 // Blocks of code between fences; "$ " in front of a command is a prompt.
-void read_markdown(const LaunchRequest& request, LaunchImport& out, std::vector<ServerText>& servers) {
+void read_markdown(const LaunchRequest& request, LaunchImport& out, FoundServers& found) {
   std::string block;
   bool inside = false;
   int first = 0;
@@ -151,8 +183,8 @@ void read_markdown(const LaunchRequest& request, LaunchImport& out, std::vector<
   for_lines(request.text, [&](std::string_view row, int line) {
     const size_t start = std::min(row.find_first_not_of(" \t"), row.size());
     if (row.substr(start).starts_with("```")) {
-      if (inside && names_program(block) && ++blocks <= kMostBlocks)
-        read_script(block, first, request, out, servers, false);
+      if (inside && out.problems.empty() && names_program(block) && ++blocks <= kMostBlocks)
+        read_script(block, first, request, out, found, false);
       inside = !inside;
       first = line;
       block.clear();
@@ -259,7 +291,8 @@ bool has_server_options(std::string_view text, EngineKind engine) {
 }
 
 std::vector<ServerText> find_servers(const LaunchRequest& request, LaunchImport& out) {
-  std::vector<ServerText> servers;
+  FoundServers found;
+  std::vector<ServerText>& servers = found.servers;
   const std::string_view text = request.text;
   const bool fenced = text.starts_with("```") || text.find("\n```") != std::string_view::npos;
   const auto any = [&](bool (*has)(std::string_view, EngineKind)) -> std::optional<EngineKind> {
@@ -274,10 +307,10 @@ std::vector<ServerText> find_servers(const LaunchRequest& request, LaunchImport&
   else if (const auto engine = any(has_server_options); engine && !any(has_server_command))
     read_options(*engine, request, out, servers);
   else if (fenced)
-    read_markdown(request, out, servers);
+    read_markdown(request, out, found);
   else
-    read_script(text, 0, request, out, servers, true);
-  return servers;
+    read_script(text, 0, request, out, found, true);
+  return std::move(servers);
 }
 
 }  // namespace shardscape
