@@ -37,7 +37,7 @@ class Expander {
       }
       const auto count = times();
       if (!count || item.size() * *count + out.size() > kLongest) return std::nullopt;
-      for (size_t i = 0; i < *count; ++i) out += item;
+      for (size_t i = 0; i < *count && !item.empty(); ++i) out += item;
     }
     return out;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "design/limits.h"
 #include "launch/launch_parts.h"
 
 namespace shardscape {
@@ -128,7 +129,9 @@ VerlBatch verl_batch(const LaunchArguments& arguments, int64_t cp, int64_t dp) {
         {number(actor + "ppo_max_token_len_per_gpu", 16384), std::max<int64_t>(cp, 1)});
     out.microbatch = std::max<int64_t>(tokens / out.seq, 1);
     const int64_t replica = dp > 0 ? out.batch / dp : 0;
-    while (replica > 0 && replica % out.microbatch != 0) --out.microbatch;
+    if (replica > 0) out.microbatch = std::min(out.microbatch, replica);
+    // Designs have no larger batch.
+    while (replica > 0 && replica <= kMaxBatch && replica % out.microbatch != 0) --out.microbatch;
     return out;
   }
   out.microbatch = number(actor + "ppo_micro_batch_size_per_gpu", 0);
