@@ -11,6 +11,7 @@
 #include "app/cli/text.h"
 #include "base/data_dir.h"
 #include "base/json_text.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "launch/launch_files.h"
@@ -23,6 +24,9 @@ namespace shardscape {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestCell = 200;   // of a table, in bytes
+constexpr size_t kLongestNote = 1000;  // in bytes
 
 // The step of a valid design, where the launch has measured values to set beside it.
 std::shared_ptr<const Simulation> prediction(const LaunchImport& import, const Report* report) {
@@ -43,8 +47,9 @@ std::string preview_text(const LaunchImport& import, const Report& report, bool 
     std::vector<std::vector<std::string>> rows;
     for (const LaunchField& field : import.fields)
       if (field.use == section.use)
-        rows.push_back({field.line > 0 ? "  line " + std::to_string(field.line) : "  ", field.name,
-                        field.value, launch_field_note(field)});
+        rows.push_back({field.line > 0 ? "  line " + std::to_string(field.line) : "  ",
+                        shortened(field.name, kLongestCell), shortened(field.value, kLongestCell),
+                        shortened(launch_field_note(field), kLongestNote)});
     if (rows.empty()) continue;
     if (section.use == LaunchUse::NoEffect && !all_fields) {
       out += "\n" + std::to_string(rows.size()) + (rows.size() == 1 ? " field has" : " fields have") +

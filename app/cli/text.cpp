@@ -45,7 +45,10 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, const 
   std::string out;
   for (const auto& row : rows) {
     std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += (i ? "  " : "") + padded(row[i], widths[i], aligns[i]);
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool ends = i + 1 == row.size() && aligns[i] == Align::Left;
+      line += (i ? "  " : "") + (ends ? row[i] : padded(row[i], widths[i], aligns[i]));
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
