@@ -318,10 +318,11 @@ class Simulator {
     Rank& s = state(rank);
     if (s.running != kNoNodeRunning) return describe_meeting(rank);
     const ShapeAnalysis& a = traces_.analysis(rank);
+    const std::unordered_set<uint32_t> waiting = waiting_receives(rank);
     for (uint32_t i = 0; i < a.comm.size(); ++i) {
       if (a.comm[i].join || s.waits[i] != 0) continue;
       const ShapeNode& n = node(rank, i);
-      if (n.type != NodeType::Recv || !waits_for_message(rank, i, n)) continue;
+      if (n.type != NodeType::Recv || !waiting.contains(i)) continue;
       findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
                       "waits forever to receive " + std::to_string(n.size) + " bytes with tag " +
                           std::to_string(n.tag) + " from rank " + std::to_string(peer(rank, n)));
@@ -330,11 +331,13 @@ class Simulator {
     findings_.error("WAITS", rank, -1, "waits forever for missing nodes or for nodes in a cycle");
   }
 
-  bool waits_for_message(int64_t rank, uint32_t comm, const ShapeNode& n) {
-    const auto it = messages_.find({peer(rank, n), rank, n.size, n.tag});
-    return it != messages_.end() &&
-           std::any_of(it->second.receivers.begin(), it->second.receivers.end(),
-                       [&](const Waiting& w) { return w.rank == rank && w.comm == comm; });
+  // The receives of a rank that have no message.
+  std::unordered_set<uint32_t> waiting_receives(int64_t rank) const {
+    std::unordered_set<uint32_t> out;
+    for (const auto& [key, message] : messages_)
+      for (const Waiting& w : message.receivers)
+        if (w.rank == rank) out.insert(w.comm);
+    return out;
   }
 
   // Why a collective never ends though all its members take part.

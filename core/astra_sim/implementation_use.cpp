@@ -51,7 +51,8 @@ class ListOfAlgorithms {
       const int64_t ranks = config_.dimensions[d].ranks;
       if (names_[d] == kTree && !all_reduces_)
         out_.push_back(key_ + kTree + " works for all-reduces only");
-      else if (needs_power_of_two(names_[d]) && names_[d] != kHalvingOfJob && !is_power_of_two(ranks))
+      else if (needs_power_of_two(names_[d]) && !(d == 0 && names_[d] == kHalvingOfJob) &&
+               !is_power_of_two(ranks))
         out_.push_back(key_ + uneven(names_[d], "dimension " + std::to_string(d), ranks));
     }
   }
@@ -90,7 +91,7 @@ CollectiveUse collective_use(const BundleTraces& traces, const BundleConfig& con
       const int64_t group = trace.groups[slot];
       const auto members = config.groups.find(group);
       if (group != 0 && members == config.groups.end()) continue;  // a finding of its own
-      const int64_t ranks = group == 0 ? config.ranks : static_cast<int64_t>(members->second.size());
+      const auto ranks = static_cast<int64_t>(group == 0 ? traces.ranks.size() : members->second.size());
       for (size_t index = 0; index < kImplementationCount; ++index)
         if (types[trace.shape][slot].test(index)) out[index].try_emplace(ranks, group);
     }

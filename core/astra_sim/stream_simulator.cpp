@@ -1,6 +1,7 @@
 #include "astra_sim/stream_simulator.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -87,7 +88,7 @@ class StreamSimulator {
   };
   // Streams of a dimension, those that run first.
   struct Queue {
-    std::vector<size_t> streams;
+    std::deque<size_t> streams;
     size_t running = 0;
   };
   // Something that a member has handled. A reduction follows, or the stream goes on.

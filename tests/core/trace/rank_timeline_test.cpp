@@ -15,7 +15,7 @@ class RankTimelineTest : public QObject {
     SimulatedSpan span;
     span.type = chakra::NodeType::Comp;
     QCOMPARE(tracks.track_of(span), +TimelineTracks::kCompute);
-    span.type = chakra::NodeType::CommColl;
+    span.type = chakra::NodeType::Coll;
     QCOMPARE(tracks.track_of(span), +TimelineTracks::kCommunication);
     QCOMPARE(tracks.count(), +TimelineTracks::kFirstReceive);
   }
