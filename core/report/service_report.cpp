@@ -286,7 +286,7 @@ std::string requests_csv(const ServiceRun& run) {
              "," + std::to_string(record.cached) + "," + std::to_string(record.from_host) + "," +
              std::to_string(record.from_disk) + "," + exact(record.load_seconds) + "," +
              std::to_string(record.chunks) + "," + std::to_string(record.preemptions) + "," +
-             wait_text(waits.of(record).reason) + "," + std::to_string(record.replica) + ",";
+             wait_text(waits.reason_of(record)) + "," + std::to_string(record.replica) + ",";
     else
       out += ",,,,,,,,,,,";
     if (record.end == RequestEnd::Finished && record.prefill_replica >= 0)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@ namespace shardscape {
 namespace {
 
 constexpr uint64_t kArrivalStream = 1;
+constexpr double kManyPeriods = 16;
 
 // Requests: the integral of the rate over all pieces.
 double of_one_period(const std::vector<RatePiece>& pieces) {
@@ -105,6 +107,10 @@ Result<std::vector<double>> arrival_times(const Arrivals& arrivals, int64_t coun
   double amount = 0;             // the integral of the rate up to the arrival
   double start = 0, before = 0;  // of the current piece: its first second, the integral there
   const std::vector<RatePiece>& pieces = arrivals.rate;
+  const double per_period = of_one_period(pieces);
+  const double period = std::accumulate(
+      pieces.begin(), pieces.end(), 0.0,
+      [](double sum, const RatePiece& piece) { return sum + piece.seconds; });
   for (double& time : out) {
     switch (arrivals.kind) {
       case ArrivalKind::AllAtOnce: break;
@@ -114,6 +120,13 @@ Result<std::vector<double>> arrival_times(const Arrivals& arrivals, int64_t coun
     }
     const auto whole = [&] { return pieces[k].seconds * (pieces[k].first + pieces[k].last) / 2; };
     while ((arrivals.repeats || k + 1 < pieces.size()) && amount - before > whole()) {
+      // Many periods without an arrival are one step.
+      if (const double periods = std::floor((amount - before) / per_period);
+          arrivals.repeats && k == 0 && periods > kManyPeriods) {
+        before += periods * per_period;
+        start += periods * period;
+        continue;
+      }
       before += whole();
       start += pieces[k].seconds;
       k = k + 1 == pieces.size() ? 0 : k + 1;

@@ -1,6 +1,7 @@
 #include "serving/requests/request_wait.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace shardscape {
@@ -31,7 +32,11 @@ RequestWaits::RequestWaits(const std::vector<EngineSettings>& engines, const Req
     std::vector<Decision>& all = decisions_[replica];
     const StepRecord* before = all.empty() ? nullptr : all.back().step;
     const bool ahead = overlaps && before && step.begin <= before->begin + before->seconds;
-    all.push_back({ahead ? before->begin : step.begin, &step});
+    Decision decision{ahead ? before->begin : step.begin, &step};
+    if (!all.empty()) decision.used_up = all.back().used_up;
+    const WaitReason reason = used_up(step);
+    ++decision.used_up[reason == WaitReason::Sequences ? 0 : reason == WaitReason::Tokens ? 1 : 2];
+    all.push_back(decision);
   }
 }
 
@@ -40,50 +45,102 @@ const EngineSettings& RequestWaits::settings(int32_t replica) const {
   return last ? engines_.back() : engines_.front();
 }
 
+namespace {
+
+int32_t waiting_replica(const RequestRecord& record) {
+  return record.prefill_replica >= 0 ? record.prefill_replica : record.replica;
+}
+
+// SGLang receives a request at the latest after so many decode steps.
+int64_t unreceived_steps(const EngineSettings& engine) {
+  return engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1 : 0;
+}
+
+WaitReason without_steps(const RequestRecord& record) {
+  if (record.scheduled <= record.arrival) return WaitReason::None;
+  return record.load_end > 0 ? WaitReason::Load : WaitReason::RunningStep;
+}
+
+// The reason of most steps; of equal ones, the first. other: without any.
+WaitReason of_most(const RequestWait& wait, WaitReason other) {
+  const std::pair<int64_t, WaitReason> counts[] = {{wait.sequences, WaitReason::Sequences},
+                                                   {wait.tokens, WaitReason::Tokens},
+                                                   {wait.blocks, WaitReason::Blocks},
+                                                   {wait.load, WaitReason::Load},
+                                                   {wait.receipt, WaitReason::Receipt}};
+  int64_t most = 0;
+  for (const auto& [steps, reason] : counts)
+    if (steps > most) {
+      most = steps;
+      other = reason;
+    }
+  return other;
+}
+
+}  // namespace
+
+WaitReason RequestWaits::used_up(const StepRecord& step) const {
+  const EngineSettings& engine = settings(step.replica);
+  const int64_t tokens = int64_t{step.prefill_tokens} + step.decode_sequences + step.draft_tokens;
+  if (step.running >= most_sequences(engine)) return WaitReason::Sequences;
+  const bool endless = cache_blocks(engine) == 0;
+  return tokens >= most_step_tokens(engine) || endless ? WaitReason::Tokens : WaitReason::Blocks;
+}
+
+std::optional<RequestWaits::Waited> RequestWaits::waited(const RequestRecord& record) const {
+  const auto replica = static_cast<size_t>(waiting_replica(record));
+  if (record.scheduled <= record.arrival || replica >= decisions_.size()) return std::nullopt;
+  const Decisions& all = decisions_[replica];
+  const auto at = [&](double time) {
+    return std::lower_bound(all.begin(), all.end(), time,
+                            [](const Decision& d, double limit) { return d.time < limit; });
+  };
+  return Waited{at(record.arrival), at(record.scheduled)};
+}
+
 RequestWait RequestWaits::of(const RequestRecord& record) const {
-  const int32_t replica = record.prefill_replica >= 0 ? record.prefill_replica : record.replica;
-  const EngineSettings& engine = settings(replica);
   RequestWait out;
-  // SGLang receives a request at the latest after so many decode steps. A prefill batch ends the wait, too.
-  int64_t unreceived = engine.engine == EngineKind::Sglang ? engine.sglang.scheduler_recv_interval - 1 : 0;
-  if (record.scheduled <= record.arrival) return out;
+  out.reason = without_steps(record);
+  const auto steps = waited(record);
+  if (!steps) return out;
+  // A prefill batch ends the wait for a receipt, too.
+  int64_t unreceived = unreceived_steps(settings(waiting_replica(record)));
   const double load_begin = record.load_end - record.load_seconds;
-  out.reason = record.load_end > 0 ? WaitReason::Load : WaitReason::RunningStep;
-  if (static_cast<size_t>(replica) >= decisions_.size()) return out;
-  const std::vector<Decision>& all = decisions_[static_cast<size_t>(replica)];
-  auto at = std::lower_bound(all.begin(), all.end(), record.arrival,
-                             [](const Decision& d, double time) { return d.time < time; });
-  for (; at != all.end() && at->time < record.scheduled; ++at) {
+  for (auto at = steps->begin; at != steps->end; ++at) {
     const StepRecord& step = *at->step;
-    const int64_t tokens = int64_t{step.prefill_tokens} + step.decode_sequences + step.draft_tokens;
     ++out.steps;
     out.most_running = std::max<int64_t>(out.most_running, step.running);
     out.most_blocks = std::max<int64_t>(out.most_blocks, step.blocks);
-    const bool endless = cache_blocks(engine) == 0;
     if (step.prefill_tokens > 0) unreceived = 0;
     if (record.load_end > 0 && at->time >= load_begin && at->time < record.load_end)
       ++out.load;
     else if (unreceived-- > 0)
       ++out.receipt;
-    else if (step.running >= most_sequences(engine))
-      ++out.sequences;
-    else if (tokens >= most_step_tokens(engine) || endless)
-      ++out.tokens;
     else
-      ++out.blocks;
+      switch (used_up(step)) {
+        case WaitReason::Sequences: ++out.sequences; break;
+        case WaitReason::Tokens: ++out.tokens; break;
+        default: ++out.blocks;
+      }
   }
-  const std::pair<int64_t, WaitReason> counts[] = {{out.sequences, WaitReason::Sequences},
-                                                   {out.tokens, WaitReason::Tokens},
-                                                   {out.blocks, WaitReason::Blocks},
-                                                   {out.load, WaitReason::Load},
-                                                   {out.receipt, WaitReason::Receipt}};
-  int64_t most = 0;
-  for (const auto& [steps, reason] : counts)
-    if (steps > most) {
-      most = steps;
-      out.reason = reason;
-    }
+  out.reason = of_most(out, out.reason);
   return out;
+}
+
+WaitReason RequestWaits::reason_of(const RequestRecord& record) const {
+  if (record.load_end > 0 || unreceived_steps(settings(waiting_replica(record))) > 0)
+    return of(record).reason;
+  const auto steps = waited(record);
+  if (!steps || steps->begin == steps->end) return without_steps(record);
+  const std::array<int64_t, 3>& last = std::prev(steps->end)->used_up;
+  const Decisions& all = decisions_[static_cast<size_t>(waiting_replica(record))];
+  const std::array<int64_t, 3> before = steps->begin == all.begin() ? std::array<int64_t, 3>{}
+                                                                    : std::prev(steps->begin)->used_up;
+  RequestWait counted;
+  counted.sequences = last[0] - before[0];
+  counted.tokens = last[1] - before[1];
+  counted.blocks = last[2] - before[2];
+  return of_most(counted, WaitReason::RunningStep);
 }
 
 }  // namespace shardscape

@@ -1,7 +1,9 @@
 // Why requests waited before their first chunk, read from the steps that started without them.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "serving/requests/request_simulation.h"
@@ -37,13 +39,25 @@ class RequestWaits {
   RequestWaits(const std::vector<EngineSettings>& engines, const RequestSimulation& simulation);
   // Of a request that has started, for its prompt. Takes time for the steps of the wait.
   RequestWait of(const RequestRecord& record) const;
+  // of(record).reason; takes no time for the steps of most waits.
+  WaitReason reason_of(const RequestRecord& record) const;
 
  private:
   struct Decision {
     double time = 0;  // at which the step was scheduled
     const StepRecord* step = nullptr;
+    // Of this step and all before it: how many had the sequences, the tokens, the blocks used up.
+    std::array<int64_t, 3> used_up{};
+  };
+  using Decisions = std::vector<Decision>;
+  struct Waited {  // the steps between arrival and start
+    Decisions::const_iterator begin, end;
   };
   const EngineSettings& settings(int32_t replica) const;
+  // What kept a step from starting another request: Sequences, Tokens or Blocks.
+  WaitReason used_up(const StepRecord& step) const;
+  // Nothing: the request did not wait, or for no step.
+  std::optional<Waited> waited(const RequestRecord& record) const;
 
   std::vector<EngineSettings> engines_;
   std::vector<int32_t> first_replicas_;           // of each engine

@@ -28,7 +28,8 @@ double prompt_in_chunks(StepClock& clock, int64_t prompt, int64_t budget, bool a
 
 // Seconds per prompt in steps with as many whole prompts as the budget has room for.
 double prompt_in_full_steps(StepClock& clock, int64_t prompt, int64_t budget) {
-  const int64_t number = budget / prompt;
+  constexpr int64_t kMostPrompts = 1 << 16;  // more change nothing per prompt
+  const int64_t number = std::min(budget / prompt, kMostPrompts);
   if (number < 1) return prompt_in_chunks(clock, prompt, budget, false);
   const std::vector<PrefillChunk> chunks(static_cast<size_t>(number), PrefillChunk{prompt, 0});
   return clock.bottleneck_seconds({0, 0, chunks, number}) / static_cast<double>(number);

@@ -69,6 +69,23 @@ std::optional<Problem> requests_short(const RequestSource& source) {
                        .accepted = "a smaller number of requests"});
 }
 
+// Whether the schedulers of all replicas need more memory than there is: each has numbers per request of the
+// run.
+std::optional<Problem> replicas_short(const ServiceRun& run, const std::vector<ServicePool>& pools) {
+  constexpr Wide kBytesOfRequest = 12, kBytesOfBlockSize = 24;
+  const auto requests = static_cast<Wide>(run.workload.requests.size());
+  Wide replicas = 0, bytes = 0;
+  for (const ServicePool& pool : pools) {
+    replicas += pool.replicas;
+    bytes += pool.replicas * (requests * kBytesOfRequest + pool.engine.block_size * kBytesOfBlockSize);
+  }
+  return memory_short(
+      {.what = "simulating " + grouped(replicas) + " replicas and " + grouped(requests) + " requests",
+       .bytes = bytes,
+       .where = "replicas",
+       .accepted = "fewer replicas or requests"});
+}
+
 }  // namespace
 
 Design engine_design(const Design& design) {
@@ -147,6 +164,7 @@ Result<std::shared_ptr<const ServiceRun>> run_requests(const Design& design, con
   auto fleet = make_fleet(design, spec, clock, std::move(cache), prefill);
   if (const auto* problem = std::get_if<Problem>(&fleet)) return *problem;
   ServiceFleet& made = std::get<0>(fleet);
+  if (auto problem = replicas_short(*run, made.pools)) return *std::move(problem);
   made.setup.keep_steps = steps == RunSteps::Kept;
   auto simulation = simulate_requests(run->workload, made.setup, clock, stop);
   if (const auto* problem = std::get_if<Problem>(&simulation)) return *problem;

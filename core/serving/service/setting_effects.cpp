@@ -92,7 +92,8 @@ std::vector<std::string> setting_steps(const ServiceSpec& spec, const ServiceSet
   std::vector<std::string> out;
   switch (setting.kind) {
     case SettingKind::Whole: {
-      const auto value = static_cast<int64_t>(number_of(now));
+      constexpr double kLargest = 1e15;  // no setting permits more
+      const auto value = static_cast<int64_t>(std::min(number_of(now), kLargest));
       if (value > 1) out.push_back(std::to_string(value / 2));
       if (value > 0) out.push_back(std::to_string(value * 2));
       return out;

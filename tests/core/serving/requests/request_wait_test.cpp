@@ -62,6 +62,8 @@ class RequestWaitTest : public QObject {
                        : reason == WaitReason::Tokens  ? wait.tokens
                                                        : wait.blocks;
     QCOMPARE(count, wait.steps);
+    for (const RequestRecord& record : of.requests)
+      QCOMPARE(waits.reason_of(record), waits.of(record).reason);
     if (reason == WaitReason::Sequences) QCOMPARE(wait.most_running, int64_t{2});
     if (reason == WaitReason::Blocks) QVERIFY(wait.most_blocks >= 5);
   }
