@@ -20,9 +20,12 @@ bool looks_like_flag(std::string_view word) {
 // Also comma-separated lists and "all", which searches accept.
 bool looks_like_boolean(std::string_view word) {
   static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0", "all"};
-  const size_t comma = std::min(word.find(','), word.size());
-  if (std::find(words.begin(), words.end(), lower_case(word.substr(0, comma))) == words.end()) return false;
-  return comma == word.size() || looks_like_boolean(word.substr(comma + 1));
+  for (;;) {
+    const size_t comma = std::min(word.find(','), word.size());
+    if (std::find(words.begin(), words.end(), lower_case(word.substr(0, comma))) == words.end()) return false;
+    if (comma == word.size()) return true;
+    word.remove_prefix(comma + 1);
+  }
 }
 
 Problem unknown_flag(const std::string& name, const Command& command) {

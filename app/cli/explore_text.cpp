@@ -65,7 +65,7 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
     const Point& p = list[i];
     const DesignBands& of = bands.of(*r.space, p);
     std::string judgement;
-    if (p.index != r.best.front().index) {
+    if (!r.best.empty() && p.index != r.best.front().index) {
       const PointJudgement judged = bands.judge(r.options.objective, *r.space, p, r.best.front());
       if (judged.tie) judgement = "tie";
       if (judged.confidence)

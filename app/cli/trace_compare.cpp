@@ -154,12 +154,15 @@ std::string traces_json(const TraceComparison& c) {
   j["equal"] = c.equal();
   j["ranks"] = {c.ranks.a, c.ranks.b};
   j["nodes"] = {c.nodes.a, c.nodes.b};
-  j["kinds"] = ordered_json::object();
+  ordered_json kinds = ordered_json::object();
   for (const auto& [kind, k] : c.kinds)
-    j["kinds"][kind] = {{"nodes", {k.a.nodes, k.b.nodes}},
-                        {"flops", {to_double(k.a.flops), to_double(k.b.flops)}},
-                        {"tensor_bytes", {to_double(k.a.tensor_bytes), to_double(k.b.tensor_bytes)}},
-                        {"microseconds", {to_double(k.a.microseconds), to_double(k.b.microseconds)}}};
+    append_member<ordered_json>(
+        kinds, kind,
+        {{"nodes", {k.a.nodes, k.b.nodes}},
+         {"flops", {to_double(k.a.flops), to_double(k.b.flops)}},
+         {"tensor_bytes", {to_double(k.a.tensor_bytes), to_double(k.b.tensor_bytes)}},
+         {"microseconds", {to_double(k.a.microseconds), to_double(k.b.microseconds)}}});
+  j["kinds"] = std::move(kinds);
   j["communication"] = ordered_json::array();
   for (const auto& [shape, calls] : c.comm)
     j["communication"].push_back({{"type", shape.what},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_set>
 
 #include "app/cli/text.h"
 #include "base/json_text.h"
@@ -149,10 +151,11 @@ ordered_json comm_json(const std::map<CommKey, CommTotals>& comm,
 ordered_json kinds_json(const std::map<std::string, KindTotals>& kinds) {
   ordered_json out = ordered_json::object();
   for (const auto& [kind, k] : kinds)
-    out[kind] = {{"nodes", k.nodes},
-                 {"flops", wide_json(k.flops)},
-                 {"tensor_bytes", wide_json(k.tensor_bytes)},
-                 {"microseconds", wide_json(k.microseconds)}};
+    append_member<ordered_json>(out, kind,
+                                {{"nodes", k.nodes},
+                                 {"flops", wide_json(k.flops)},
+                                 {"tensor_bytes", wide_json(k.tensor_bytes)},
+                                 {"microseconds", wide_json(k.microseconds)}});
   return out;
 }
 
@@ -284,8 +287,11 @@ std::string neighbourhood_json(const Neighbourhood& around) {
   ordered_json j = node_json(around.centre.node);
   j["depends_on"] = around.centre.depends_on;
   j["missing"] = around.missing;
-  j["attributes"] = ordered_json::object();
-  for (const auto& [name, value] : around.attributes) j["attributes"][name] = value;
+  ordered_json attributes = ordered_json::object();
+  std::unordered_set<std::string_view> names;  // a damaged node has one twice
+  for (const auto& [name, value] : around.attributes)
+    if (names.insert(name).second) append_member<ordered_json>(attributes, name, value);
+  j["attributes"] = std::move(attributes);
   j["around"] = ordered_json::array();
   for (const NeighbourNode& n : around.others) {
     ordered_json entry = node_json(n.node);

@@ -2,11 +2,13 @@
 // writer of documents.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/problem.h"
 
@@ -44,6 +46,19 @@ std::optional<JsonMistake> parse_json(std::string_view text, Json& out, const Js
 template <class Json>
 std::optional<Problem> read_json(std::string_view text, const std::string& where, Json& out,
                                  const JsonRules& rules = {});
+
+// An integer. Throws the library's type_error for other values, also for 1e300, whose conversion is
+// undefined.
+template <class Json>
+int64_t integer_of(const Json& value) {
+  return value.template get_ref<const typename Json::number_integer_t&>();
+}
+
+// Adds a member whose key is new. operator[] of an ordered object compares the key with all others.
+template <class Json>
+void append_member(Json& object, std::string key, Json value) {
+  object.template get_ref<typename Json::object_t&>().emplace_back(std::move(key), std::move(value));
+}
 
 // A JSON document with a line break at its end. Bytes that are not UTF-8, as names of files may have, become
 // U+FFFD.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -136,12 +137,20 @@ CompactClass read_class(const nlohmann::json& j, size_t index) {
   out.groups = sequences(j, "groups", out.ranks.size());
   out.peers = sequences(j, "peers", out.ranks.size());
   FileClass& c = out.counts;
-  c.stage = j.at("stage").get<int>();
-  c.position = j.at("position").get<int64_t>();
+  const auto within = [&](const char* key, int64_t most) {
+    const int64_t value = integer_of(j.at(key));
+    if (value < 0 || value > most)
+      throw std::invalid_argument("classes: \"" + std::string(key) + "\" is " + std::to_string(value) +
+                                  ", not from 0 to " + std::to_string(most));
+    return value;
+  };
+  constexpr int64_t kMostNodes = int64_t{1} << 38;  // the nodes of 2^24 ranks stay in range
+  c.stage = static_cast<int>(within("stage", std::numeric_limits<int>::max()));
+  c.position = within("position", std::numeric_limits<int64_t>::max());
   c.index = index;
-  c.nodes = j.at("nodes").get<int64_t>();
-  c.collectives = j.at("collectives").get<int64_t>();
-  c.sends = j.at("sends").get<int64_t>();
+  c.nodes = within("nodes", kMostNodes);
+  c.collectives = within("collectives", kMostNodes);
+  c.sends = within("sends", kMostNodes);
   return out;
 }
 
@@ -185,7 +194,7 @@ CompactTable parse_table(const std::string& text) {
   out.name = j.at("traces").get<std::string>();
   if (const auto problem = check_trace_name(out.name))
     throw std::invalid_argument("traces: " + problem->what);
-  out.ranks = j.at("ranks").get<int64_t>();
+  out.ranks = integer_of(j.at("ranks"));
   int64_t members = 0;
   for (const auto& c : j.at("classes")) {
     members += out.classes.emplace_back(read_class(c, out.classes.size())).ranks.size();

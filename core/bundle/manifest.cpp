@@ -237,14 +237,14 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& bundle, int64
   Manifest manifest;
   int64_t listed = 0;
   try {
-    manifest.ranks = j.at("ranks").get<int64_t>();
+    manifest.ranks = integer_of(j.at("ranks"));
     manifest.part = j.contains("ranks_here");
     for (const auto& entry : j.at("classes")) {
       ManifestClass& c = manifest.classes.emplace_back();
       c.digest = entry.at("digest").get<std::string>();
       for (const auto& run : entry.at("rank_runs")) {
-        const int64_t first = run.at(0).get<int64_t>(), last = run.at(1).get<int64_t>(),
-                      step = run.at(2).get<int64_t>();
+        const int64_t first = integer_of(run.at(0)), last = integer_of(run.at(1)),
+                      step = integer_of(run.at(2));
         // A damaged run must not make a check allocate without bound.
         if (first < 0 || last >= manifest.ranks || step < 1) return std::nullopt;
         for (int64_t rank = first; rank <= last; rank += step) {

@@ -42,6 +42,8 @@ NumberSequence NumberSequence::of(std::span<const int64_t> numbers) {
 }
 
 bool NumberSequence::append(Piece piece) {
+  // Loops of one number would make at() slow, and those of more are few.
+  std::erase_if(piece.loops, [](const Loop& loop) { return loop.count == 1; });
   int64_t count = 1, least = piece.first, most = piece.first;
   for (const Loop& loop : piece.loops) {
     int64_t reach = 0;

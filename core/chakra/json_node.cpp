@@ -217,7 +217,7 @@ void complete_pytorch(const json& j, RawNode& node) {
   if (!collective_call) return;
   const json* values = values_of(j);
   if (!values || !values->is_array() || values->empty()) return;
-  set(node, Attr::CommSize, static_cast<int64_t>(std::min(tensor_bytes((*values)[0]), 9e18)));
+  set(node, Attr::CommSize, static_cast<int64_t>(std::fmin(std::fmax(tensor_bytes((*values)[0]), 0), 9e18)));
   for (const json& value : *values)
     if (value.is_string())
       if (const auto type = collective(value)) set(node, Attr::CommType, *type);

@@ -9,7 +9,6 @@
 #include "base/enum_count.h"
 #include "base/json_text.h"
 #include "base/number_text.h"
-#include "base/shown_text.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/knobs.h"
 #include "model/json_reader.h"
@@ -114,7 +113,7 @@ class DocumentReader {
       if (group == KnobGroup::Model) read_model_ids(design, section);
       read_knobs(design, group, section);
     }
-    design.name = printable(file_.text_or(file_.root(), "name", design.name));  // the preset has set a name
+    design.name = file_.text_or(file_.root(), "name", design.name);  // the preset has set a name
     return design;
   }
 

@@ -250,9 +250,9 @@ class Parser {
     Operand left = product();
     while (true) {
       if (take("+"))
-        left = {[a = left.number, b = product().number](const Scored& d) { return a(d) + b(d); }};
+        left = {[a = std::move(left.number), b = product().number](const Scored& d) { return a(d) + b(d); }};
       else if (take("-"))
-        left = {[a = left.number, b = product().number](const Scored& d) { return a(d) - b(d); }};
+        left = {[a = std::move(left.number), b = product().number](const Scored& d) { return a(d) - b(d); }};
       else
         return left;
     }
@@ -261,11 +261,13 @@ class Parser {
     Operand left = factor();
     while (true) {
       if (take("*"))
-        left = {[a = left.number, b = factor().number](const Scored& d) { return a(d) * b(d); }};
+        left = {[a = std::move(left.number), b = factor().number](const Scored& d) { return a(d) * b(d); }};
       else if (take("/"))
-        left = {[a = left.number, b = factor().number](const Scored& d) { return a(d) / b(d); }};
+        left = {[a = std::move(left.number), b = factor().number](const Scored& d) { return a(d) / b(d); }};
       else if (take("%"))
-        left = {[a = left.number, b = factor().number](const Scored& d) { return std::fmod(a(d), b(d)); }};
+        left = {[a = std::move(left.number), b = factor().number](const Scored& d) {
+          return std::fmod(a(d), b(d));
+        }};
       else
         return left;
     }

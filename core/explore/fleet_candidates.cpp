@@ -37,6 +37,8 @@ Result<std::vector<Combination>> combinations(const ServiceSpec& spec, const Fle
       return problem_of(id, "it is no setting that a fleet search varies",
                         "a setting of the engine, or router");
     if (const auto problem = check_engine(spec, *setting)) return *problem;
+    if (out.size() * values.size() > kMostCombinations)
+      return problem_of(id, "the settings have more than 256 combinations", "fewer values");
     std::vector<Combination> more;
     for (const Combination& one : out)
       for (const std::string& value : values) {
@@ -47,8 +49,6 @@ Result<std::vector<Combination>> combinations(const ServiceSpec& spec, const Fle
         more.push_back(std::move(next));
       }
     if (more.empty()) return problem_of(id, "it has no value", setting->accepted());
-    if (more.size() > kMostCombinations)
-      return problem_of(id, "the settings have more than 256 combinations", "fewer values");
     out = std::move(more);
   }
   return out;

@@ -49,7 +49,10 @@ Wide index_of(const JsonFile& file, const Json& in, const Space& space) {
     out = it->get<int64_t>();
   } else if (it != in.end() && it->is_string()) {
     out = 0;
-    for (const char c : it->get<std::string>()) out = out < space.size() ? out * 10 + (c - '0') : out;
+    for (const char c : it->get<std::string>()) {
+      const bool digit = c >= '0' && c <= '9';
+      out = !digit ? space.size() : out < space.size() ? out * 10 + (c - '0') : out;
+    }
   }
   if (out < 0 || out >= space.size())
     file.fail(ProblemCode::DataValue, "index", "an index is no design of the space",

@@ -139,8 +139,15 @@ class Ranking {
       entry.simulated = true;
       return;
     }
-    // The engine of a known estimate has run before, so there is no problem.
-    if (!clock) clock = std::get<0>(service_clock(entry.design, goodput_.spec, cache_));
+    if (!clock) {
+      // The estimate came from a file.
+      auto made = service_clock(entry.design, goodput_.spec, cache_);
+      if (const auto* problem = std::get_if<Problem>(&made)) {
+        entry.reason = problem->what;
+        return;
+      }
+      clock = std::get<0>(std::move(made));
+    }
     const auto found = largest_rate(entry.design, goodput_.spec, *clock, stop_, cache_);
     if (stop_.stop_requested()) return;
     if (const auto* problem = std::get_if<Problem>(&found)) {

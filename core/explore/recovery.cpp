@@ -24,7 +24,7 @@ Design design_of(const json& value, const std::string& where) {
 
 Recovery recovery_of(const json& root, const std::string& where) {
   Recovery recovery;
-  if (root.at("shardscape_recovery").get<int64_t>() != kRecoveryFormat)
+  if (integer_of(root.at("shardscape_recovery")) != kRecoveryFormat)
     throw Problem{ProblemCode::UnknownFormat, where, "another version of the program wrote the file",
                   "format " + std::to_string(kRecoveryFormat)};
   auto study = study_from_json(root.at("study").dump(1), where);
@@ -32,13 +32,13 @@ Recovery recovery_of(const json& root, const std::string& where) {
   recovery.study = std::get<Study>(std::move(study));
   recovery.document = root.at("document").get<std::string>();
   recovery.view = root.at("view").get<std::string>();
-  recovery.saved_at = root.at("saved_at").get<int64_t>();
+  recovery.saved_at = integer_of(root.at("saved_at"));
   const json& history = root.at("history");
   recovery.history.first = design_of(history.at("first"), where);
   for (const json& step : history.at("steps"))
     recovery.history.steps.push_back(
         {step.at("text").get<std::string>(), design_of(step.at("after"), where)});
-  recovery.history.done = history.at("done").get<size_t>();
+  recovery.history.done = static_cast<size_t>(integer_of(history.at("done")));
   if (recovery.history.done > recovery.history.steps.size())
     throw Problem{ProblemCode::DataValue, where, "the file has fewer undo steps than it states",
                   "a file that the program wrote"};

@@ -1,6 +1,7 @@
 #include "explore/result.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "base/units.h"
@@ -55,24 +56,20 @@ bool SearchResult::complete() const {
 }
 
 ResultCollector::ResultCollector(std::shared_ptr<const Space> space, const ResultOptions& options)
-    : space_(std::move(space)), options_(options) {
+    : space_(std::move(space)), options_(options), best_(BetterPoint{options.objective}) {
   for (const SpaceAxis& axis : space_->axes()) groups_.emplace_back(axis.values.size());
 }
 
-bool ResultCollector::better(const Point& a, const Point& b) const {
-  const auto objective = static_cast<size_t>(options_.objective);
-  const double x = score(options_.objective, a.values[objective]),
-               y = score(options_.objective, b.values[objective]);
+bool BetterPoint::operator()(const Point& a, const Point& b) const {
+  const double x = score(objective, a.values[static_cast<size_t>(objective)]),
+               y = score(objective, b.values[static_cast<size_t>(objective)]);
   return x != y ? x < y : a.index < b.index;
 }
 
 void ResultCollector::to_best(const Point& point) {
-  if (options_.top == 0 || (best_.size() == options_.top && !better(point, best_.back()))) return;
-  const auto at = std::lower_bound(best_.begin(), best_.end(), point,
-                                   [this](const Point& a, const Point& b) { return better(a, b); });
-  if (at != best_.end() && at->index == point.index) return;
-  best_.insert(at, point);
-  if (best_.size() > options_.top) best_.pop_back();
+  const bool full = best_.size() == options_.top;
+  if (options_.top == 0 || (full && !best_.key_comp()(point, *best_.rbegin()))) return;
+  if (best_.insert(point).second && full) best_.erase(std::prev(best_.end()));
 }
 
 // Along the front, sorted by the first objective, the second objective improves strictly.
@@ -115,7 +112,7 @@ void ResultCollector::to_sample(const Point& point) {
 
 void ResultCollector::to_group(size_t axis, int value, const Point& point) {
   std::optional<Point>& best = groups_[axis][static_cast<size_t>(value)];
-  if (!best || better(point, *best)) best = point;
+  if (!best || BetterPoint{options_.objective}(point, *best)) best = point;
 }
 
 void ResultCollector::add(const Point& point, const std::vector<int>& values) {
@@ -140,7 +137,7 @@ SearchResult ResultCollector::result() const {
   out.space = space_;
   out.options = options_;
   out.counts = counts_;
-  out.best = best_;
+  out.best.assign(best_.begin(), best_.end());
   out.front = front_;
   out.groups = groups_;
   for (const auto& [_, point] : sample_) out.sample.push_back(point);

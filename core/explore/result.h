@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -76,6 +77,12 @@ struct SearchResult {
   bool complete() const;  // every design was visited
 };
 
+// Whether the first point is better by an objective. Of equal points, that with the smaller index is better.
+struct BetterPoint {
+  int objective = 0;
+  bool operator()(const Point& a, const Point& b) const;
+};
+
 // Collects points into a result. The result does not depend on the order of the points.
 class ResultCollector {
  public:
@@ -84,10 +91,9 @@ class ResultCollector {
   void add(const SearchResult& part);  // requires the space and options of this collector
   SearchCounts& counts() { return counts_; }
   SearchResult result() const;  // without parts
-  const Point* best() const { return best_.empty() ? nullptr : &best_.front(); }
+  const Point* best() const { return best_.empty() ? nullptr : &*best_.begin(); }
 
  private:
-  bool better(const Point& a, const Point& b) const;
   void to_best(const Point& point);
   void to_front(const Point& point);
   void to_sample(const Point& point);
@@ -95,7 +101,8 @@ class ResultCollector {
   std::shared_ptr<const Space> space_;
   ResultOptions options_;
   SearchCounts counts_;
-  std::vector<Point> best_, front_;                 // sorted
+  std::set<Point, BetterPoint> best_;
+  std::vector<Point> front_;                        // sorted
   std::vector<std::pair<uint64_t, Point>> sample_;  // heap, largest hash first
   std::vector<std::vector<std::optional<Point>>> groups_;
 };

@@ -156,6 +156,11 @@ class ResultReader {
     part.shard = within(in, "shard", 0, part.shards - 1);
     part.chunks = wide_of(file_, in, "chunks");
     part.done = wide_of(file_, in, "done");
+    constexpr Wide kMostChunks = Wide{1} << 90;  // sums of all parts stay in range
+    if (part.chunks > kMostChunks)
+      JsonFile::fail(ProblemCode::DataValue, file_.place(in["chunks"]),
+                     "the search has " + to_string(part.chunks) + " chunks",
+                     "a whole number up to " + to_string(kMostChunks));
     if (part.done < 0 || part.done > part.chunks)
       JsonFile::fail(ProblemCode::DataValue, file_.place(in["done"]),
                      to_string(part.done) + " of " + to_string(part.chunks) + " chunks are done",

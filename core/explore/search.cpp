@@ -81,8 +81,13 @@ class ChunkVisits {
       : run_(run), route_(route), total_(route.chunks()), next_(from), done_(from) {}
 
   void work() {
-    SpaceCursor cursor(*run_.space);
-    while (const std::optional<Wide> k = take()) complete(*k, evaluate(cursor, *k));
+    try {
+      SpaceCursor cursor(*run_.space);
+      while (const std::optional<Wide> k = take()) complete(*k, evaluate(cursor, *k));
+    } catch (...) {
+      end_all();  // the others would wait for the chunk of this thread
+      throw;
+    }
   }
   // Committed chunks.
   Wide done() const { return done_; }
@@ -90,6 +95,12 @@ class ChunkVisits {
  private:
   // Chunks that threads complete before the next one of the route. More would only take memory.
   static constexpr Wide kAhead = 1024;
+
+  void end_all() {
+    const std::lock_guard lock(mutex_);
+    broken_ = true;
+    committed_.notify_all();
+  }
 
   std::optional<Wide> take() {
     std::unique_lock lock(mutex_);

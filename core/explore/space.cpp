@@ -22,6 +22,7 @@ constexpr const char* kDegrees[] = {"tp", "cp", "pp",
 constexpr const char* kScheduleKnobs[] = {"schedule",   "forwards_first", "microbatch_group",
                                           "pass_times", "most_in_flight", "waiting_percent"};
 constexpr Wide kMaxSize = Wide{1} << 120;
+constexpr size_t kMostConstraints = 100;
 constexpr size_t kMostLayouts = size_t{1} << 22;  // some 500 MB
 
 bool is_degree(std::string_view id) {
@@ -58,6 +59,11 @@ class SpaceBuilder {
     add_models();
     add_layouts();
     add_others();
+    if (spec_.constraints.size() > kMostConstraints)
+      throw Problem(
+          ProblemCode::TooManyValues, "constraints",
+          "there are " + grouped(static_cast<Wide>(spec_.constraints.size())) + " constraints",
+          "at most " + grouped(static_cast<Wide>(kMostConstraints)) + " constraints, which \"and\" can join");
     for (const std::string& text : spec_.constraints) {
       auto constraint = Constraint::parse(text);
       if (auto* problem = std::get_if<Problem>(&constraint)) throw *problem;
@@ -189,15 +195,7 @@ class SpaceBuilder {
     ValidatedParts known;
     for (int64_t n : candidates) {
       (void)set_knob(probe, degree, std::to_string(n));
-      // The first error is cheap, and it is the one of the degree for most of the thousands of candidates.
-      const std::string first = first_error(probe, &known);
-      if (first.empty()) out.push_back(n);
-      if (first.empty() || first == degree.id) continue;
-      const auto problems = validate(probe);
-      const auto rules_out = [&](const Problem& p) {
-        return p.severity == Severity::Error && p.where == degree.id;
-      };
-      if (std::none_of(problems.begin(), problems.end(), rules_out)) out.push_back(n);
+      if (!has_error(probe, degree.id, &known)) out.push_back(n);
     }
     return out.empty() ? candidates : out;
   }

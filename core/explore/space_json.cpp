@@ -63,7 +63,8 @@ Design base_of(const JsonFile& file, const std::string& text, const std::string&
   const json& inner = file.object(file.root(), "design");
   std::string own = object_text(text, "design");
   // if another key of this name comes first, the text belongs to that key
-  if (json::parse(own, nullptr, false) != inner) own = inner.dump();
+  json parsed;
+  if (parse_json(own, parsed) || parsed != inner) own = inner.dump();
   auto design = design_from_json(own, where);
   if (auto* problem = std::get_if<Problem>(&design)) throw DataError{*problem};
   return std::get<Design>(std::move(design));

@@ -7,7 +7,6 @@
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
 #include "base/json_text.h"
-#include "base/shown_text.h"
 #include "design/document.h"
 #include "design/embedded_document.h"
 
@@ -163,8 +162,7 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
           study.lost = std::move(*problem);
           continue;
         }
-        study.compared.push_back(
-            {printable(entry["name"].get<std::string>()), std::get<Design>(std::move(design))});
+        study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
         if (entry.contains(kRequests))
           read_service(entry[kRequests], place, study.compared.back().service.emplace(), study.lost);
       }

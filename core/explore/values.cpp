@@ -190,6 +190,7 @@ std::string values_help(const Knob& knob) {
 Result<std::vector<std::string>> parse_values(const Knob& knob, const std::string& text) {
   std::vector<std::string> values;
   for (const std::string& raw : split(text, holds_lists(knob) ? '|' : ',')) {
+    if (values.size() > kMaxValues) break;
     const std::string part(trimmed(raw));
     if (part.empty() && !holds_lists(knob))
       return wrong(ProblemCode::ValueMissing, knob, "a value is missing in \"" + text + "\"");

@@ -52,7 +52,10 @@ std::vector<std::unique_ptr<StudyFile>> StudyFile::abandoned(const QString& fold
   const QDir in(folder);
   QStringList names;
   for (QString name : in.entryList({QStringLiteral("*.json"), QStringLiteral("*.json.*")}, QDir::Files)) {
-    name.truncate(name.indexOf(QStringLiteral(".json")) + 5);
+    // The filter ignores case.
+    const auto end = name.indexOf(QStringLiteral(".json"));
+    if (end < 0) continue;
+    name.truncate(end + 5);
     if (!names.contains(name)) names << name;
   }
   std::vector<std::unique_ptr<StudyFile>> files;

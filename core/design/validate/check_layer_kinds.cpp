@@ -103,6 +103,7 @@ void check_sizes(Checks& checks, const LayerVariant& kind) {
   design.model.variants.clear();
   design.model.layer_pattern.clear();
   Checks own{design, {}, checks.out_of_range, checks.first_only};
+  own.wanted = checks.wanted;
   for (const auto& [row, value] : kind.sizes) {
     const ModelSize& size = kModelSizes[static_cast<size_t>(row)];
     std::erase(own.out_of_range, size.id);

@@ -21,13 +21,14 @@ struct Checks {
   bool first_only = false;                // stop at the first violated condition, without texts and fixes
   std::string first{};                    // knob of the first violated condition; empty without one
   ValidatedParts* known = nullptr;        // see first_error()
+  std::string_view wanted{};              // of first_only: the knob that counts; empty: every knob
 
   // Whether the values of all these knobs are in range, so that relations between them can be checked.
   bool in_range(std::initializer_list<std::string_view> ids) const;
   void error(ProblemCode code, std::string where, std::string what, std::string accepted,
              std::vector<Fix> fixes = {});
-  // In first_only mode: records the knob of the first violated condition and returns true. Callers then skip
-  // texts and fixes.
+  // In first_only mode: records the knob of the first violated condition that counts, and returns true.
+  // Callers then skip texts and fixes.
   bool record_first(std::string_view where);
   void note(ProblemCode code, std::string where, std::string what, std::string accepted,
             std::vector<Fix> fixes = {});

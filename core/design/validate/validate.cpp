@@ -36,16 +36,25 @@ std::vector<Problem> validate(const Design& given) {
   return std::move(checks.problems);
 }
 
-std::string first_error(const Design& given, ValidatedParts* known) {
+namespace {
+// wanted: see Checks.
+std::string first_of(const Design& given, ValidatedParts* known, std::string_view wanted) {
   std::optional<Design> inference;  // avoids a copy of the design, which costs more than the checks
   if (!trains(given)) inference = effective_design(given);
   const Design& design = inference ? *inference : given;
-  Checks checks{design, {}, {}, true, {}, known};
+  Checks checks{design, {}, {}, true, {}, known, wanted};
   for (const auto check : kChecks) {
     check(checks);
     if (!checks.first.empty()) break;
   }
   return std::move(checks.first);
+}
+}  // namespace
+
+std::string first_error(const Design& design, ValidatedParts* known) { return first_of(design, known, {}); }
+
+bool has_error(const Design& design, std::string_view degree, ValidatedParts* known) {
+  return !first_of(design, known, degree).empty();
 }
 
 bool Checks::in_range(std::initializer_list<std::string_view> ids) const {
@@ -55,7 +64,7 @@ bool Checks::in_range(std::initializer_list<std::string_view> ids) const {
 }
 
 bool Checks::record_first(std::string_view where) {
-  if (first_only && first.empty()) first = where;
+  if (first_only && first.empty() && (wanted.empty() || where == wanted)) first = where;
   return first_only;
 }
 

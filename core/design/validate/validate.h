@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/problem.h"
@@ -22,6 +23,8 @@ struct ValidatedParts {
 };
 // The knob of the first error in validate(), without the cost of texts and fixes; empty without errors.
 std::string first_error(const Design& design, ValidatedParts* known = nullptr);
+// Whether validate() has an error at this degree of parallelism, at the same low cost.
+bool has_error(const Design& design, std::string_view degree, ValidatedParts* known = nullptr);
 
 // Layers on each of the pp stages: stage_layers, or an even split that counts embedding and head where the
 // design says so.

@@ -103,6 +103,10 @@ void ResultFileTest::bad_results_data() {
   QTest::newRow("huge chunks") << QByteArray("\"done\": ")
                                << QByteArray("\"done\": \"999999999999999999999\",\"x\":")
                                << ProblemCode::DataValue;
+  QTest::newRow("chunks whose sum overflows")
+      << QByteArray("\"chunks\": ")
+      << QByteArray("\"chunks\": \"13292279957849158729038070602803445760\",\"x\":")
+      << ProblemCode::DataValue;
   QTest::newRow("shard") << QByteArray("\"shard\": 0") << QByteArray("\"shard\": 3")
                          << ProblemCode::DataValue;
   QTest::newRow("negative shard") << QByteArray("\"shard\": 0") << QByteArray("\"shard\": -3")
