@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace shardscape {
 
@@ -22,6 +23,10 @@ std::string to_string(Wide value) {
 Wide whole_part(double value) {
   constexpr double kMost = 0x1p126;
   return std::isnan(value) ? 0 : static_cast<Wide>(std::clamp(value, -kMost, kMost));
+}
+int64_t whole_int64(double value) {
+  using Limits = std::numeric_limits<int64_t>;
+  return static_cast<int64_t>(std::clamp<Wide>(whole_part(value), Limits::min(), Limits::max()));
 }
 Wide nearest_whole(double value) { return whole_part(std::round(value)); }
 

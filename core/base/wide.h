@@ -16,6 +16,8 @@ std::string to_string(Wide value);
 // ±2^126 become ±2^126; NaN becomes 0.
 Wide whole_part(double value);
 Wide nearest_whole(double value);
+// The same as whole_part, with the limits of int64_t.
+int64_t whole_int64(double value);
 
 // The nearest double; exact below 2^53.
 inline double to_double(Wide value) { return static_cast<double>(value); }

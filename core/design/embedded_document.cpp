@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kOpen = "<script type=\"application/json\" id=\"shardscape-design\">";
 constexpr std::string_view kClose = "</script>";
 constexpr size_t kMostAttached = 64 << 20;
+constexpr int kMostTried = 16;  // attached files
 
 // Inflates a stream of a PDF (zlib format); nullopt: not such a stream, or larger than the limit.
 std::optional<std::string> inflated(std::string_view bytes) {
@@ -45,10 +46,13 @@ std::string_view stream_of(std::string_view pdf, std::string_view object) {
 // "/EF <</F 63 0 R>>" (ISO 32000-1, 7.11.3).
 std::optional<std::string> attached_json(std::string_view pdf) {
   constexpr std::string_view kFile = "/EF", kStream = "/F ";
-  for (size_t at = pdf.find(kFile); at != std::string_view::npos; at = pdf.find(kFile, at + 1)) {
+  int tried = 0;  // a report has one
+  for (size_t at = pdf.find(kFile); tried < kMostTried && at != std::string_view::npos;
+       at = pdf.find(kFile, at + 1)) {
     const std::string_view rest = pdf.substr(at + kFile.size(), 64);
     const size_t number = rest.find(kStream);
     if (number == std::string_view::npos) continue;
+    ++tried;
     const std::string_view object = rest.substr(number + kStream.size());
     const std::string_view bytes = stream_of(pdf, object.substr(0, object.find_first_not_of("0123456789")));
     if (bytes.starts_with('{')) return std::string(bytes);

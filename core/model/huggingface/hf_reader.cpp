@@ -41,10 +41,15 @@ const json* HfReader::at(const std::string& path) const {
   return here;
 }
 
+namespace {
+constexpr size_t kShownBytes = 4000;  // more than a line shows
+}  // namespace
+
 std::string HfReader::shown(const std::string& key) const {
   const json* found = value(key);
   std::string text = found ? found->dump(-1, ' ', false, json::error_handler_t::replace) : "";
   // A number that only Python writes: without the quotes that make it a JSON text.
+  text.resize(std::min(text.size(), kShownBytes));
   for (size_t at = text.find(kPythonNumber); at != std::string::npos; at = text.find(kPythonNumber)) {
     const size_t end = text.find('"', at);
     if (at == 0 || end == std::string::npos) break;

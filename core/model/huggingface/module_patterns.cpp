@@ -70,6 +70,9 @@ std::string ModulePatterns::add(const std::string& pattern) {
   if (pattern.starts_with(kExpression)) {
     if (pattern.size() > kLongestExpression)
       return "is longer than " + std::to_string(kLongestExpression) + " characters";
+    // A counted repetition is copied as often as it counts.
+    for (size_t at = pattern.find('{'); at != std::string::npos; at = pattern.find('{', at + 1))
+      if (pattern[at - 1] != '\\') return "has a counted repetition, such as {2}";
     if (expressions_.size() >= kMostExpressions)
       return "is one of more than " + std::to_string(kMostExpressions) + " regular expressions";
     // Without the last option, the time is exponential in an expression such as ([a-z]+)+X.
@@ -84,6 +87,8 @@ std::string ModulePatterns::add(const std::string& pattern) {
   const std::string_view inside = in_language_model(pattern);
   const size_t wild = inside.find_first_of("*?");
   if (wild != std::string_view::npos) {
+    if (pattern.size() > kLongestExpression)
+      return "is longer than " + std::to_string(kLongestExpression) + " characters";
     std::vector<std::string>& globs = globs_[std::string(layer_of(inside.substr(0, wild)))];
     if (globs.size() >= kMostGlobs) return "is one of more than " + std::to_string(kMostGlobs) + " globs";
     globs.emplace_back(inside);

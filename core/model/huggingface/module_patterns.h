@@ -25,7 +25,7 @@ class ModulePatterns {
  public:
   // Regular expressions and globs are tried for every module.
   static constexpr size_t kMostExpressions = 64, kMostGlobs = 512;  // globs: of one layer, or of all layers
-  static constexpr size_t kLongestExpression = 400;                 // characters
+  static constexpr size_t kLongestExpression = 400;                 // or glob, in characters
   // Returns what is wrong with the pattern: "cannot be read"; empty: nothing.
   std::string add(const std::string& pattern);
   // module: as in_language_model() returns it.

@@ -131,6 +131,9 @@ class Reader {
   void groups() {
     const json* groups = member(object_, "config_groups");
     if (!groups || !groups->is_object()) return;
+    constexpr size_t kMostGroups = 64;
+    if (groups->size() > kMostGroups)
+      return problem("\"config_groups\" has more than " + std::to_string(kMostGroups) + " groups");
     for (const auto& [name, group] : groups->items()) {
       const std::optional<WeightFormat> format = scheme(group);
       if (!format) {

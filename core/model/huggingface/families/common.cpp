@@ -1,5 +1,7 @@
 #include "model/huggingface/families/common.h"
 
+#include "base/wide.h"
+
 namespace shardscape::hf {
 
 void tied(Family& f, bool fallback) {
@@ -125,8 +127,7 @@ void rotated_part(Family& f, double usual) {
   }
   for (const char* key : {"partial_rotary_factor", "rope_parameters.partial_rotary_factor"})
     if (const json* factor = f.in.value(key); factor && factor->is_number()) {
-      f.model.rope_head_dim = static_cast<int64_t>(static_cast<double>(f.model.head_dim) *
-                                                   factor->get<double>());
+      f.model.rope_head_dim = whole_int64(static_cast<double>(f.model.head_dim) * factor->get<double>());
       return f.in.recognise(key, kNote);
     }
   f.model.rope_head_dim = static_cast<int64_t>(static_cast<double>(f.model.head_dim) * usual);

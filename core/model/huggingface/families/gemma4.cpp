@@ -1,6 +1,7 @@
 // The language models of Gemma 4.
 #include <algorithm>
 
+#include "base/wide.h"
 #include "model/huggingface/families/readers.h"
 #include "model/layer_pattern.h"
 #include "model/model_sizes.h"
@@ -90,7 +91,7 @@ void gemma4(Family& f) {
                 shared = number_or_none(f, "num_kv_shared_layers",
                                         "last layers that read the keys of earlier ones",
                                         "every layer has keys of its own");
-  m.rope_head_dim = static_cast<int64_t>(rotated_share(f) * static_cast<double>(full_dim));
+  m.rope_head_dim = whole_int64(rotated_share(f) * static_cast<double>(full_dim));
   if (!f.in.absent("rope_parameters"))
     f.in.recognise("rope_parameters", "rotated part of a head without a window; frequencies have no cost");
   std::vector<std::string> options;

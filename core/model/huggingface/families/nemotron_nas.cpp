@@ -1,6 +1,8 @@
 // Llama-Nemotron (DeciLM): a search chose each layer's KV heads and FFN size, or left a part out.
+#include <algorithm>
 #include <set>
 
+#include "base/wide.h"
 #include "model/huggingface/families/readers.h"
 #include "model/layer_pattern.h"
 #include "model/model_sizes.h"
@@ -10,7 +12,8 @@ namespace {
 
 // 2/3 of the multiple of the hidden size, rounded up to 256 (find_multiple in modeling_decilm.py).
 int64_t ffn_width(double multiple, int64_t hidden) {
-  const auto wide = static_cast<int64_t>(2 * multiple * static_cast<double>(hidden) / 3);
+  constexpr double kMost = 1e15;  // no model permits more
+  const int64_t wide = whole_int64(std::min(2 * multiple * static_cast<double>(hidden) / 3, kMost));
   return (wide + 255) / 256 * 256;
 }
 

@@ -106,6 +106,8 @@ class QuantizationTest : public QObject {
     QTest::addColumn<QString>("what");
     QTest::newRow("expressions") << "re:a%1" << 65 << "is one of more than 64 regular expressions";
     QTest::newRow("globs") << "a%1*" << 513 << "is one of more than 512 globs";
+    QTest::newRow("a counted repetition") << "re:(a?){%1}" << 1 << "has a counted repetition, such as {2}";
+    QTest::newRow("a long glob") << QString(400, 'a') + "%1*" << 1 << "is longer than 400 characters";
     QTest::newRow("a long expression")
         << "re:" + QString(400, 'a') + "%1" << 1 << "is longer than 400 characters";
   }
