@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string_view>
@@ -135,6 +136,15 @@ class OpsReader {
     return field(name).empty() ? fallback : size(name, least);
   }
 
+  // Products of the sizes of a row stay within 63 bits.
+  void limit_product(std::initializer_list<int64_t> sizes) const {
+    double product = 1;
+    for (const int64_t one : sizes) product *= static_cast<double>(one);
+    if (product >= 0x1p62)
+      fail(ProblemCode::CsvRow, "the product of the sizes is " + significant(product),
+           "sizes whose product is below 2^62");
+  }
+
   bool flag(const char* name) const {
     const std::string_view text = field(name);
     if (text.empty() || text == "0" || text == "false") return false;
@@ -163,6 +173,7 @@ class OpsReader {
     const double us = number("us", 1e12);
     if (op == "matmul" || op == "gemm") {
       MatmulShape s{size_or("batch", 1), size("m"), size("n"), size("k")};
+      limit_product({s.batch, s.m, s.n, s.k});
       s.compute = dtype();
       s.output = s.compute == DType::FP32 ? DType::FP32 : DType::BF16;
       ops_.matmul.push_back({s, us, line_});
@@ -178,6 +189,7 @@ class OpsReader {
       s.causal = flag("causal");
       s.backward = flag("backward");
       s.window = size_or("window", 0, 0);
+      limit_product({s.batch, s.heads, s.queries, s.keys, std::max(s.head_dim, s.value_dim)});
       s.compute = dtype();
       if (s.heads % s.kv_heads != 0)
         fail(ProblemCode::CsvRow, "kv_heads is " + std::to_string(s.kv_heads),

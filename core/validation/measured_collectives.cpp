@@ -83,7 +83,8 @@ std::vector<CollectiveErrors> collective_errors(const std::vector<CollectiveMeas
     };
     const double model = error(collective_estimate(machine->second, row.kind, row.bytes, span)),
                  formulas = error(collective_formula(machine->second.network, row.kind, row.bytes, span));
-    for (const int decade : {-1, static_cast<int>(std::floor(std::log10(std::max(1.0, row.bytes))))}) {
+    for (const int decade :
+         {-1, static_cast<int>(std::floor(std::log10(std::clamp(row.bytes, 1.0, 1e18))))}) {
       CollectiveErrors& of = sums[{row.kind, decade}];
       of.kind = row.kind;
       of.decade = decade;

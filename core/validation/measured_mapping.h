@@ -15,7 +15,8 @@ namespace shardscape {
 using MeasuredJson = nlohmann::json;
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-inline constexpr int64_t kNodeGpus = 8;  // GPUs of a node with one baseboard
+inline constexpr int64_t kMostOfRow = 2'147'483'647;  // of an integer: products of two stay in range
+inline constexpr int64_t kNodeGpus = 8;               // GPUs of a node with one baseboard
 
 // Sets knobs one by one. The row is refused at the first value that the design does not accept, or at the
 // first field of a wrong type. A null field counts as missing.
@@ -30,7 +31,7 @@ class RowMapper {
   void set_gpt_layers(int64_t hidden, int64_t heads);
   // Sets the knob to the number of the field, if the row has it.
   void set_from(const char* knob, const char* field);
-  int64_t integer(const char* field, int64_t otherwise);
+  int64_t integer(const char* field, int64_t otherwise);  // at most kMostOfRow
   std::string text(const char* field, const std::string& otherwise = "");
   bool flag(const char* field, bool otherwise);
   // The measured figures, in units of `unit` seconds or bytes. Values that are not positive count as missing.

@@ -116,13 +116,12 @@ void trtllm_settings(ServingMapper& m, const MeasuredJson& config) {
                      &batch = member(config, "gpu_batch_size");
   const auto number = [](std::initializer_list<const MeasuredJson*> objects, const char* name) {
     for (const MeasuredJson* object : objects)
-      if (const auto found = positive_number(*object, name)) return static_cast<int64_t>(*found);
+      if (const auto found = positive_integer(*object, name)) return *found;
     return int64_t{0};
   };
   TrtllmSettings& trtllm = m.engine().trtllm;
   for (const auto& [model, sequences] : batch.items())
-    if (const auto most = positive_number(batch, model.c_str()))
-      m.most_sequences(static_cast<int64_t>(*most));
+    if (const auto most = positive_integer(batch, model.c_str())) m.most_sequences(*most);
   if (const int64_t tokens = number({&runtime, &build, &config}, "max_num_tokens")) m.step_tokens(tokens);
   if (const int64_t longest = number({&build}, "max_seq_len")) trtllm.max_seq_len = longest;
   // 64 is the default of trtllm-build in round 4.1 (TensorRT-LLM 0.11).
@@ -169,9 +168,7 @@ void engines(ServingMapper& m, const MeasuredJson& set, const MeasuredJson& row)
   if (trtllm && config.empty()) m.refuse("the row does not give the settings of its engines");
   if (positive_number(config, "power_limit")) m.refuse("the GPUs run under a power cap");
   m.checkpoint(m.text("model"), precision_of(m, config));
-  const auto degree = [&](const char* name) {
-    return static_cast<int64_t>(positive_number(config, name).value_or(1));
-  };
+  const auto degree = [&](const char* name) { return positive_integer(config, name).value_or(1); };
   const int64_t tp = degree("tensor_parallelism"), pp = degree("pipeline_parallelism"),
                 gpus = m.integer("accelerators", 1);
   // Weights of 405 billion parameters need several accelerators per engine.
@@ -248,7 +245,7 @@ void map_mlperf(const MeasuredJson& set, MeasuredSet& out) {
       source.arrivals = offline ? ArrivalKind::AllAtOnce : ArrivalKind::Poisson;
       source.rate = *rate;
       source.requests = static_cast<int64_t>(
-          std::clamp(*rate * kLeastSeconds, std::max(1.0, least), kMostSamples));
+          std::clamp(*rate * kLeastSeconds, std::clamp(least, 1.0, kMostSamples), kMostSamples));
       m.serving().requests = [file, source, output = *tokens / *samples, most = data->most_output] {
         return mlperf_requests(file, source, output, most);
       };

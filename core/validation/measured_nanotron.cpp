@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/real_text.h"
+#include "base/wide.h"
 #include "launch/nanotron/nanotron_stages.h"
 #include "validation/measured_mapping.h"
 
@@ -101,7 +102,7 @@ void map_nanotron(const MeasuredJson& set, MeasuredSet& out) {
       m.refuse(m.text("suspect"));
     else if (!shape)
       m.refuse("the set has no shape of this model");
-    else if (pp < 1 || m.integer("tp", 1) * m.integer("dp", 1) * pp != nodes * kNodeGpus)
+    else if (pp < 1 || Wide{m.integer("tp", 1)} * m.integer("dp", 1) * pp != nodes * kNodeGpus)
       m.refuse("the GPUs are not tp x dp x pp");
     else if (m.preset("llama3.2-1b")) {
       const std::vector<int64_t> stages = nanotron_stages(*shape, pp);

@@ -63,7 +63,7 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
       if (pp > 1) {
         m.set("reshard_after_forward", "false");  // microbatches share a gather
         m.set("virtual_stages", chunks);
-        m.set("stage_layers", torchtitan_split(m.out().design.model.layers, stages));
+        if (!m.refused()) m.set("stage_layers", torchtitan_split(m.out().design.model.layers, stages));
       }
       m.set("clip_grad_norm", "true");
       m.set("vocab_multiple", 1);

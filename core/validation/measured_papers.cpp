@@ -43,7 +43,7 @@ void set_pass_durations(const MeasuredJson& set, RowMapper& m) {
   const MeasuredJson* nearest = nullptr;
   const int64_t wanted = m.integer("microbatches", 0);
   const auto distance = [&](const MeasuredJson& row) {
-    return std::abs(row.value("m", int64_t{0}) - wanted);
+    return std::abs(std::clamp(row.value("m", int64_t{0}), -kMostOfRow, kMostOfRow) - wanted);
   };
   if (set.contains(rows))
     for (const MeasuredJson& row : set[rows])

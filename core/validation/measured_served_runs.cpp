@@ -16,6 +16,8 @@ namespace shardscape {
 namespace {
 
 constexpr int64_t kBlockTokens = 16;
+constexpr int32_t kMostTokensOfRequest = 10'000'000;
+constexpr size_t kMostHashes = 50'000'000;  // of a row
 
 // CodeLlama 34B has no preset: Llama 2 70B with other sizes (config.json of
 // codellama/CodeLlama-34b-Instruct-hf).
@@ -89,6 +91,9 @@ void map_blis_stages(const MeasuredJson& set, MeasuredSet& out) {
                     each = std::max<int64_t>(1, lengths.integer("effective_num_prompts_per_group", requests));
       const auto system = static_cast<int32_t>(lengths.integer("system_prompt_len", 0));
       const RequestLength length{mean_tokens(m, "prompt_tokens"), mean_tokens(m, "output_tokens")};
+      const Wide blocks = Wide{groups} * each * (length.prompt / kBlockTokens);
+      if (blocks > static_cast<Wide>(kMostHashes))
+        m.refuse("the prompts have " + grouped(blocks) + " cache blocks");
       m.serving().requests = [=, rate = *rate]() -> Result<Workload> {
         const auto arrivals = arrival_times(steady_arrivals(ArrivalKind::Constant, rate), requests);
         if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
@@ -111,8 +116,12 @@ struct RecordedRequest {
 std::optional<RecordedRequest> recorded_request(const MeasuredJson& cells, size_t index) {
   constexpr size_t kColumns = 10;
   if (!cells.is_array() || cells.size() < kColumns) return std::nullopt;
-  for (size_t i = 0; i + 1 < kColumns; ++i)
+  // Lengths and the shared prefix, then times.
+  for (size_t i = 0; i + 1 < kColumns; ++i) {
     if (!cells[i].is_number()) return std::nullopt;
+    const bool tokens = i == 1 || i == 2 || i == 8;
+    if (tokens && std::abs(cells[i].get<double>()) > kMostTokensOfRequest) return std::nullopt;
+  }
   RecordedRequest out{{cells[1].get<int32_t>(), cells[2].get<int32_t>()},
                       cells[3].get<double>(),
                       cells[6].get<double>(),
@@ -140,6 +149,9 @@ void recorded_requests(ServingMapper& m) {
     request.output = read->length.output;
     request.first_hash = static_cast<int64_t>(workload.hashes.size());
     request.hashes = request.prompt / static_cast<int32_t>(kBlockTokens);
+    if (workload.hashes.size() + static_cast<size_t>(request.hashes) > kMostHashes)
+      return m.refuse("the prompts have more than " + grouped(static_cast<Wide>(kMostHashes)) +
+                      " cache blocks");
     for (int64_t block = 0; block < request.hashes; ++block) {
       uint64_t hash = (static_cast<uint64_t>(index + 1) << 32) + static_cast<uint64_t>(block);
       if (read->shared_with >= 0 && block < read->shared / kBlockTokens) {
@@ -303,13 +315,17 @@ void map_wide_experts(const MeasuredJson& set, MeasuredSet& out) {
     wide_experts_drafts(m, m.text("mtp"));
     m.source().arrivals = ArrivalKind::AllAtOnce;
     m.source().requests = std::max<int64_t>(1, batch * gpus);
+    const Wide step = Wide{std::max<int64_t>(batch, 1)} * std::max<int64_t>(context, 1) *
+                      std::max<int64_t>(1, gpus);
+    if (step > kMostOfRow) m.refuse("a step of all prompts has " + grouped(step) + " tokens");
     m.source().input_len = std::max<int64_t>(1, context - kOutput / 2);
     m.source().output_len = kOutput;
     // All prompts of a replica in one step; SGLang's replicas share its chunk. The cache has room for twice
     // the batch, so that no sequence waits.
-    m.step_tokens(std::max<int64_t>(1, batch * context * std::max<int64_t>(1, gpus)));
+    m.step_tokens(static_cast<int64_t>(std::min<Wide>(step, kMostOfRow)));
     m.no_prefix_cache();
-    set_cache_tokens(m.engine(), 2 * std::max<int64_t>(1, batch) * (context + kOutput + kBlockTokens));
+    if (!m.refused())
+      set_cache_tokens(m.engine(), 2 * std::max<int64_t>(1, batch) * (context + kOutput + kBlockTokens));
     out.rows.push_back(m.finish_serving("", ""));
   }
 }

@@ -151,8 +151,9 @@ void RowMapper::mistyped(const char* field, const char* wanted) {
 
 int64_t RowMapper::integer(const char* field, int64_t otherwise) {
   if (!has(field)) return otherwise;
-  if (const auto value = whole(row_[field])) return *value;
-  mistyped(field, "a whole number");
+  const auto value = whole(row_[field]);
+  if (value && *value >= -kMostOfRow && *value <= kMostOfRow) return *value;
+  mistyped(field, value ? "at most 2,147,483,647" : "a whole number");
   return otherwise;
 }
 
@@ -237,7 +238,12 @@ Result<MeasuredSet> read_measured_set(const std::string& path) {
                          [&](const MeasuredJson& row) { return row == field || row.contains(field); });
     };
     if (!std::all_of(format.fields.begin(), format.fields.end(), has)) continue;
-    format.map(set, out);
+    try {
+      format.map(set, out);
+    } catch (const MeasuredJson::exception& error) {
+      return fail(ProblemCode::JsonValueUnreadable, "a value cannot be read: " + json_reason(error),
+                  "values of the types of a known format");
+    }
     return out;
   }
   std::string known;

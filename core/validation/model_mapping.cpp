@@ -109,6 +109,7 @@ void map_model(const Recording& r, Mapping& m, FieldLedger& ledger) {
   // A stage without the embedding does not show its position table. Megatron's table has one row per token of
   // the sequence.
   const RecordedTensor* positions = tensor_with(r, {"position_embeddings", "wpe"});
+  if (positions && positions->shape.empty()) positions = nullptr;
   const bool learned = positions || (m.code == CodeBase::MegatronLm && m.stage > 0);
   ledger.set("positions",
              positions ? positions->shape.at(0)

@@ -118,6 +118,10 @@ Result<SimulatedRow> results_of(const MeasuredServing& serving, const EngineGrou
 void predict_group(const MeasuredSet& set, const EngineGroup& group, std::vector<ServedPrediction>& out) {
   const auto cache = std::make_shared<PlanCache>();
   const auto refuse = [&](size_t row, const Problem& problem) { out[row].problem = to_string(problem); };
+  if (const auto problem = check_spec(group.spec)) {
+    for (const size_t i : group.rows) refuse(i, *problem);
+    return;
+  }
   const auto capacity = service_cache(group.design, group.spec, cache);
   const auto* room = std::get_if<CacheCapacity>(&capacity);
   const int64_t blocks = room ? room->blocks : 0;

@@ -56,6 +56,12 @@ std::optional<double> positive_number(const MeasuredJson& object, const char* fi
   return value > 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::optional<int64_t> positive_integer(const MeasuredJson& object, const char* field) {
+  const auto number = positive_number(object, field);
+  if (!number || *number < 1 || *number > static_cast<double>(kMostOfRow)) return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
 std::string text_field(const MeasuredJson& object, const char* field) {
   if (!object.is_object()) return {};
   const auto it = object.find(field);
@@ -87,7 +93,7 @@ void scale_lengths(std::span<RequestLength> lengths, double input, double output
     if (mean <= 0 || sum <= 0) return;
     const double factor = mean * static_cast<double>(lengths.size()) / sum;
     for (RequestLength& length : lengths)
-      length.*of = static_cast<int32_t>(std::max(1.0, std::round(length.*of * factor)));
+      length.*of = static_cast<int32_t>(std::clamp(std::round(length.*of * factor), 1.0, 1e9));
   };
   scale(&RequestLength::prompt, input);
   scale(&RequestLength::output, output);

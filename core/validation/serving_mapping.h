@@ -11,6 +11,9 @@ namespace shardscape {
 // A positive finite number of an object, times `unit`; empty if there is none.
 std::optional<double> positive_number(const MeasuredJson& object, const char* field, double unit = 1);
 
+// The same without its fraction, from 1 to kMostOfRow.
+std::optional<int64_t> positive_integer(const MeasuredJson& object, const char* field);
+
 std::string text_field(const MeasuredJson& object, const char* field);  // empty: there is no text
 
 // Scales lengths so that prompts have `input` tokens on average and answers `output`; 0: they stay as they

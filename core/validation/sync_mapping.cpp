@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "design/limits.h"
 #include "validation/sync_audit.h"
 
 namespace shardscape {
@@ -21,7 +22,7 @@ SyncParam param(const RecordedTensor& tensor) {
   return p;
 }
 
-constexpr int64_t kMostUnits = 16384, kMostMegabytes = 1 << 20;
+constexpr int64_t kMostUnits = 16384, kMostMegabytes = 1 << 20, kMostMicrobatches = 1 << 16;
 
 class SyncMapper {
  public:
@@ -44,7 +45,17 @@ class SyncMapper {
   }
 
  private:
-  void world(int64_t size) { c_.input.groups[0].size = size; }
+  void world(int64_t size) {
+    if (size > kMaxWorld)
+      ledger_.unmapped("world", "at most " + std::to_string(kMaxWorld) + " ranks are supported");
+    c_.input.groups[0].size = std::min(size, kMaxWorld);
+  }
+  void microbatches(const char* field) {
+    const int64_t count = ledger_.integer({field}).value_or(1);
+    if (count > kMostMicrobatches)
+      ledger_.unmapped(field, "at most " + std::to_string(kMostMicrobatches) + " microbatches are supported");
+    c_.policy.microbatches = std::min(count, kMostMicrobatches);
+  }
   void listed() {
     for (const RecordedTensor& t : r_.tensors) c_.input.params.push_back(param(t));
   }
@@ -79,7 +90,7 @@ class SyncMapper {
   void fsdp() {
     c_.policy.strategy = SyncStrategy::Fsdp1;
     world(ledger_.integer({"world", "parallel.dp"}).value_or(1));
-    c_.policy.microbatches = ledger_.integer({"microbatches_no_sync"}).value_or(1);
+    microbatches("microbatches_no_sync");
     const int64_t root = ledger_.integer({"params_root"}).value_or(0),
                   block = ledger_.integer({"params_block"}).value_or(0);
     if (root > 0) c_.input.params.push_back({"root.weight", "root", "", {root}, 0});
@@ -122,7 +133,7 @@ class SyncMapper {
     if (stage < 0 || stage > 3)
       ledger_.unmapped("ds_config.zero_optimization.stage", "ZeRO stages are 0 to 3");
     c_.policy.strategy = kStages[std::clamp<int64_t>(stage, 0, 3)];
-    c_.policy.microbatches = ledger_.integer({"ds_config.gradient_accumulation_steps"}).value_or(1);
+    microbatches("ds_config.gradient_accumulation_steps");
     const DType type = ledger_.flag("ds_config.bf16.enabled")   ? DType::BF16
                        : ledger_.flag("ds_config.fp16.enabled") ? DType::FP16
                                                                 : DType::FP32;
