@@ -44,22 +44,29 @@ std::string with_quoted_numbers(const std::string& text) {
 
 // The byte of the key with this path.
 std::optional<size_t> find_member(const std::string& text, const std::string& path) {
-  std::vector<std::string> inside;  // path of each open object and list, with a dot at its end
-  std::string key;                  // the key before this place
+  constexpr size_t kElsewhere = std::string::npos;
+  // How much of the path leads to the members of each open object and list, and to those of the value that
+  // follows: kElsewhere if the path does not lead there.
+  std::vector<size_t> inside;
+  size_t next_inside = kElsewhere;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"') {
       const size_t end = end_of_string(text, at);
       const size_t next = text.find_first_not_of(" \t\r\n", end);
       if (next != std::string::npos && text[next] == ':' && !inside.empty()) {
-        key = inside.back() + text.substr(at + 1, end - at - 2);
-        if (key == path) return at;
+        const std::string_view key = std::string_view(text).substr(at + 1, end - at - 2);
+        const size_t before = inside.back();
+        const bool on_path = before != kElsewhere && path.compare(before, key.size(), key) == 0;
+        const size_t behind = on_path ? before + key.size() : kElsewhere;
+        if (behind == path.size()) return at;
+        next_inside = on_path && path[behind] == '.' ? behind + 1 : kElsewhere;
       }
       at = end - 1;
     } else if (c == '{' || c == '[') {
-      inside.push_back(inside.empty() ? "" : key + ".");
+      inside.push_back(inside.empty() ? 0 : next_inside);
     } else if ((c == '}' || c == ']') && !inside.empty()) {
-      key = inside.back();  // no key of its own: elements behind it are not members
+      next_inside = kElsewhere;  // elements behind it are not members
       inside.pop_back();
     }
   }

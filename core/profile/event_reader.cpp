@@ -102,10 +102,11 @@ struct EventReader::State {
   }
   // Index of the arguments; -1: the event has none.
   int32_t collective(const Fields& fields) {
+    constexpr size_t kLongestName = 200;  // kernels look at it again and again
     CollectiveArguments c;
     if (!fields.has_args) return -1;
     for (const auto field : simdjson::dom::object(fields.args)) {
-      if (field.key == "Collective name") c.name = text_of(field.value);
+      if (field.key == "Collective name") c.name = text_of(field.value).substr(0, kLongestName);
       if (field.key == "dtype") c.dtype = text_of(field.value);
       if (field.key == "In msg nelems") c.in_elements = integer_of(field.value, -1);
       if (field.key == "Out msg nelems") c.out_elements = integer_of(field.value, -1);

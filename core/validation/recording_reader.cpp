@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/data_dir.h"
+#include "base/shown_text.h"
 #include "base/wide.h"
 #include "model/json_reader.h"
 #include "validation/recording.h"
@@ -37,6 +38,7 @@ class Reader {
   void fields(const std::string& prefix, const Json& object) {
     for (const auto& [key, value] : object.items()) {
       const std::string name = prefix + "." + key;
+      check_name(name);
       if (value.is_object()) {
         fields(name, value);
         continue;
@@ -130,10 +132,23 @@ class Reader {
                           file_.text(row, "dtype"), file_.integer(row, "storage_bytes")});
   }
 
+  // Many fields and collectives repeat a name.
+  const std::string& check_name(const std::string& name) const {
+    constexpr size_t kLongest = 1000;
+    if (name.size() > kLongest)
+      file_.fail(ProblemCode::DataValue, "a name", "\"" + shortened(name) + "\" is too long",
+                 "at most " + std::to_string(kLongest) + " characters");
+    return name;
+  }
+
   RecordedCollective collective(const Json& in) const {
-    return {file_.text(in, "phase"),   file_.text(in, "type"),
-            file_.text(in, "group"),   file_.integer_or(in, "group_size", 0),
-            file_.text(in, "dtype"),   file_.integer(in, "elements"),
+    const auto name = [&](const char* key) { return check_name(file_.text(in, key)); };
+    return {name("phase"),
+            name("type"),
+            name("group"),
+            file_.integer_or(in, "group_size", 0),
+            name("dtype"),
+            file_.integer(in, "elements"),
             file_.integer(in, "bytes")};
   }
 

@@ -85,6 +85,12 @@ class OddSetsTest : public QObject {
         kAnswer, "at most 2,147,483,647");
     row("hashes of recorded requests", "validate F.json", recorded_requests(), kAnswer,
         "has no lengths and times");
+    row("a long name of many collectives", "audit F.json",
+        R"({"source": "Megatron-LM", "config": {}, "collectives": {"kinds": [{"phase": ")" +
+            QByteArray(1 << 20, 'a') +
+            R"(", "type": "a", "group": "g", "dtype": "d", "elements": 1, "bytes": 1}], "order": [)" +
+            QByteArray("0, ").repeated(20000) + "0]}}",
+        kWrongContent, "at most 1000 characters");
     row("numbers of Python", "import F.json",
         llama(", \"x\": [" + QByteArray("NaN, ").repeated(60000) + "NaN]"), kAnswer, "");
     row("attached files of a report", "report --design F.pdf", attached_files(), kWrongContent,
