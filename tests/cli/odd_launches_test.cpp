@@ -1,19 +1,13 @@
 // Launch files with numbers whose products exceed 64 bits, and small launch files that asked for very much:
 // time without end, all memory, or a deep recursion. Each gives an answer or a message.
-#include <QElapsedTimer>
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
-#include <functional>
 
-#include "cli/cli_run.h"
+#include "cli/file_rows.h"
 
 using namespace shardscape::test;
 
 namespace {
 
-constexpr int kAnswer = 0, kWrongContent = 1;
-constexpr qint64 kLongestTime = 60'000;  // ms; most take less than a second
 constexpr const char* kLargestBatch = "batch: 9,223,372,036,854,775,807 is too large";
 
 QByteArray repeated(const QByteArray& text, int times) { return text.repeated(times); }
@@ -83,10 +77,8 @@ QByteArray references_to_long_text() {
   return out;
 }
 
-using AddRow = std::function<void(const char* name, const char* line, const QByteArray& content,
-                                  int exit_code, const char* said)>;
-
-void add_products(const AddRow& row) {
+void add_products() {
+  const auto row = add_file_row;
   row("ranks of a server", "import F.sh",
       "vllm serve llama3-8b --tensor-parallel-size 1048576 --pipeline-parallel-size 1048576 "
       "--data-parallel-size 1048576 --prefill-context-parallel-size 16\n",
@@ -117,7 +109,8 @@ void add_products(const AddRow& row) {
   row("batch of GPT-NeoX", "import --gpus 1 F.json", neox(), kAnswer, kLargestBatch);
 }
 
-void add_scripts(const AddRow& row) {
+void add_scripts() {
+  const auto row = add_file_row;
   row("last numbers of seq", "import F.sh",
       script("for i in $(seq 9223372036854775806 9223372036854775807); do echo; done"), kWrongContent,
       "no command of the script has the argument");
@@ -144,7 +137,8 @@ void add_scripts(const AddRow& row) {
       kWrongContent, "more than 64 MiB of arguments");
 }
 
-void add_documents(const AddRow& row) {
+void add_documents() {
+  const auto row = add_file_row;
   row("dynamic batch of verl", "import F.yml", verl(), kWrongContent, "the file names no model");
   row("references in a list", "import --gpus 8 F.yml",
       "base_model: &x \"" + repeated("a", 1000000) + "\"\ndatasets: [" + repeated("*x, ", 200000) + "*x]\n",
@@ -167,35 +161,12 @@ class OddLaunchesTest : public QObject {
 
  private slots:
   void files_data() {
-    QTest::addColumn<QString>("line");  // F: the file
-    QTest::addColumn<QByteArray>("content");
-    QTest::addColumn<int>("exit_code");
-    QTest::addColumn<QString>("said");
-    const auto row = [](const char* name, const char* line, const QByteArray& content, int exit_code,
-                        const char* said) {
-      QTest::newRow(name) << QString(line) << content << exit_code << QString(said);
-    };
-    add_products(row);
-    add_scripts(row);
-    add_documents(row);
+    add_file_columns();
+    add_products();
+    add_scripts();
+    add_documents();
   }
-  void files() {
-    QFETCH(QString, line);
-    QFETCH(QByteArray, content);
-    QFETCH(int, exit_code);
-    QFETCH(QString, said);
-    QTemporaryDir folder;
-    QFile file(folder.filePath(line.section(' ', -1)));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
-    file.close();
-    QElapsedTimer timer;
-    timer.start();
-    const CliRun run = run_line(line, folder.path());
-    QVERIFY2((run.out + run.err).contains(said), qPrintable(run.err.left(2000)));
-    QVERIFY2(run.exit_code == exit_code, qPrintable(QString::number(run.exit_code) + run.err.left(2000)));
-    QVERIFY2(timer.elapsed() < kLongestTime, qPrintable(QString::number(timer.elapsed())));
-  }
+  void files() { run_file_row(); }
 };
 
 QTEST_MAIN(OddLaunchesTest)

@@ -1,15 +1,11 @@
 // Measured sets, recordings and models with odd numbers: each gives an answer or a message.
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
-#include "cli/cli_run.h"
+#include "cli/file_rows.h"
 
 using namespace shardscape::test;
 
 namespace {
-
-constexpr int kAnswer = 0, kWrongContent = 1;
 
 QByteArray llama(const QByteArray& more) {
   return R"({"architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "hidden_size": 4096,
@@ -56,14 +52,8 @@ class OddSetsTest : public QObject {
 
  private slots:
   void files_data() {
-    QTest::addColumn<QString>("line");  // F: the file
-    QTest::addColumn<QByteArray>("content");
-    QTest::addColumn<int>("exit_code");
-    QTest::addColumn<QString>("said");
-    const auto row = [](const char* name, const char* line, const QByteArray& content, int exit_code,
-                        const char* said) {
-      QTest::newRow(name) << QString(line) << content << exit_code << QString(said);
-    };
+    add_file_columns();
+    const auto row = add_file_row;
     row("half a degree", "validate F.json", mlperf("{\"tensor_parallelism\": 0.5}"), kAnswer, "");
     row("degrees whose product is 0", "validate F.json",
         mlperf("{\"tensor_parallelism\": 4294967296, \"pipeline_parallelism\": 4294967296}"), kAnswer, "");
@@ -103,22 +93,7 @@ class OddSetsTest : public QObject {
     row("sizes whose product overflows", "calibrate F.csv --accelerator h100 -o o.json", huge_rows(),
         kWrongContent, "the product of the sizes");
   }
-  void files() {
-    QFETCH(QString, line);
-    QFETCH(QByteArray, content);
-    QFETCH(int, exit_code);
-    QFETCH(QString, said);
-    QTemporaryDir folder;
-    const QString name = line.split(' ').filter("F.").front();
-    QFile file(folder.filePath(name));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
-    file.close();
-    const CliRun run = run_line(line, folder.path());
-    QVERIFY2((run.out + run.err).contains(said), qPrintable(run.out.left(2000) + run.err.left(2000)));
-    QVERIFY2(run.exit_code == exit_code,
-             qPrintable(QString::number(run.exit_code) + run.out.left(1000) + run.err.left(2000)));
-  }
+  void files() { run_file_row(); }
 };
 
 QTEST_GUILESS_MAIN(OddSetsTest)

@@ -1,16 +1,12 @@
 // Small inputs that asked for very much: time without end, all memory, or a deep recursion. Each gives an
 // answer or a message. Fuzzing with short inputs and one file at a time does not find them.
-#include <QFile>
-#include <QTemporaryDir>
 #include <QTest>
 
-#include "cli/cli_run.h"
+#include "cli/file_rows.h"
 
 using namespace shardscape::test;
 
 namespace {
-
-constexpr int kAnswer = 0, kWrongContent = 1;
 
 QByteArray repeated(const QByteArray& text, int times) { return text.repeated(times); }
 
@@ -77,14 +73,8 @@ class SmallBombsTest : public QObject {
 
  private slots:
   void files_data() {
-    QTest::addColumn<QString>("line");  // F: the file
-    QTest::addColumn<QByteArray>("content");
-    QTest::addColumn<int>("exit_code");
-    QTest::addColumn<QString>("said");
-    const auto row = [](const char* name, const char* line, const QByteArray& content, int exit_code,
-                        const char* said) {
-      QTest::newRow(name) << QString(line) << content << exit_code << QString(said);
-    };
+    add_file_columns();
+    const auto row = add_file_row;
     const QByteArray filling = repeated("0,1073741824,1073741824\n", 16);
     row("contents of a cache", "serve --model llama3-8b --trace F.csv",
         "arrival_s,input_tokens,output_tokens\n" + filling + repeated("0,1000,10\n", 3) + filling +
@@ -101,22 +91,7 @@ class SmallBombsTest : public QObject {
     row("exports of a script", "import --gpus 8 F.sh", exports(20000), kAnswer, "");
     row("far kernels", "profile F.json", far_kernels(), kAnswer, "1 of them without a usable time");
   }
-  void files() {
-    QFETCH(QString, line);
-    QFETCH(QByteArray, content);
-    QFETCH(int, exit_code);
-    QFETCH(QString, said);
-    QTemporaryDir folder;
-    const QString name = line.section(' ', -1);
-    QFile file(folder.filePath(name));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(content);
-    file.close();
-    const CliRun run = run_line(line, folder.path());
-    QVERIFY2((run.out + run.err).contains(said), qPrintable(run.err.left(2000)));
-    QVERIFY2(run.exit_code == exit_code, qPrintable(QString::number(run.exit_code) + run.err.left(2000)));
-    QVERIFY2(run.err.size() < 20000, qPrintable(QString::number(run.err.size())));
-  }
+  void files() { run_file_row(); }
 
   void flags_data() {
     QTest::addColumn<QString>("line");
