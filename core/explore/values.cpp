@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/number_text.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "design/knobs/step_tokens.h"
 #include "design/validate/checks.h"
@@ -40,7 +41,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 Result<Design> with_value(const Knob& knob, const std::string& text) {
   const auto setting = read_setting(knob, text);
   if (knob.id == "batch" && parse_step_tokens(text))
-    return wrong(ProblemCode::NotANumber, knob, "\"" + text + "\" is in tokens", "a batch in sequences");
+    return wrong(ProblemCode::NotANumber, knob, "\"" + shortened(text) + "\" is in tokens",
+                 "a batch in sequences");
   if (const auto* problem = std::get_if<Problem>(&setting)) return wrong(problem->code, knob, problem->what);
   Design out;
   std::get<KnobSetting>(setting)(out);
@@ -81,7 +83,7 @@ Result<std::vector<std::string>> parse_range(const Knob& knob, const std::string
   }
   const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
   if (first > end)
-    return wrong(ProblemCode::RangeInvalid, knob, "the range " + text + " is descending",
+    return wrong(ProblemCode::RangeInvalid, knob, "the range " + shortened(text) + " is descending",
                  number_word(knob, end) + ".." + number_word(knob, first));
   if (kind == '*' && first < 1)
     return wrong(ProblemCode::RangeInvalid, knob, "powers cannot start at " + number_word(knob, first),
@@ -90,7 +92,7 @@ Result<std::vector<std::string>> parse_range(const Knob& knob, const std::string
   for (int64_t value = first; value <= end;) {
     if (values.size() == kMaxValues)
       return wrong(ProblemCode::TooManyValues, knob,
-                   "the range " + text + " has more than " + grouped(kMaxValues) + " values",
+                   "the range " + shortened(text) + " has more than " + grouped(kMaxValues) + " values",
                    "a larger step");
     values.push_back(number_word(knob, value));
     if (kind == '*' ? __builtin_mul_overflow(value, step, &value)
@@ -193,7 +195,7 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
     if (values.size() > kMaxValues) break;
     const std::string part(trimmed(raw));
     if (part.empty() && !holds_lists(knob))
-      return wrong(ProblemCode::ValueMissing, knob, "a value is missing in \"" + text + "\"");
+      return wrong(ProblemCode::ValueMissing, knob, "a value is missing in \"" + shortened(text) + "\"");
     const bool numeric = knob.type == KnobType::Integer || knob.type == KnobType::Decimal;
     if (part.find("..") != std::string::npos && numeric) {
       auto range = parse_range(knob, part);
@@ -203,7 +205,8 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
     }
     if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
       return wrong(ProblemCode::ThousandsSeparator, knob,
-                   "\"" + part + "\" in \"" + text + "\": commas separate values here, not thousands");
+                   "\"" + shortened(part) + "\" in \"" + shortened(text) +
+                       "\": commas separate values here, not thousands");
     const auto design = with_value(knob, part);
     if (const auto* problem = std::get_if<Problem>(&design)) return *problem;
     values.push_back(knob_text(std::get<Design>(design), knob));

@@ -88,13 +88,13 @@ class OddBundlesTest : public QObject {
                                  << "at most 100 constraints" << 2;
     QTest::newRow("truth values") << "explore --model llama3-8b --gpus 1 --sequence-parallel " +
                                          QString("1,").repeated(60000) + "1"
-                                  << "" << 0;
+                                  << "1...\" is neither true nor false" << 2;
     QTest::newRow("a setting without effect")
         << "serve --model llama3-8b --requests 10 --effects --draft-tensor-parallel-size 5000000000000000000"
         << "" << 0;
     QTest::newRow("prompts of one token")
         << "fleet --model llama3-8b --input-len 1 --output-len 1 --max-num-batched-tokens 1073741824 "
-           "--num-gpu-blocks 100000 --requests 100 --engine-gpus 1"
+           "--num-gpu-blocks 100000 --requests 100 --engine-gpus 1 --slo p99~ttft<2s"
         << "" << 0;
     QTest::newRow("combinations") << "fleet --model llama3-8b --try max_num_seqs=" +
                                          QString("1,").repeated(256) + "2"
@@ -104,7 +104,9 @@ class OddBundlesTest : public QObject {
     QFETCH(QString, line);
     QFETCH(QString, said);
     QFETCH(int, exit_code);
-    const CliRun run = run_line(line);
+    QStringList words = line.split(' ');
+    words.replaceInStrings("~", " ");
+    const CliRun run = run_cli(words);
     QVERIFY2((run.out + run.err).contains(said), qPrintable(run.err.left(2000)));
     QVERIFY2(run.exit_code == exit_code, qPrintable(QString::number(run.exit_code) + run.err.left(2000)));
   }

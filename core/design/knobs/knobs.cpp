@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/number_text.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/step_tokens.h"
@@ -39,7 +40,7 @@ struct Mistake {
 // These functions read the value. They return the mistake, or nothing on success.
 std::optional<Mistake> read_integer(const Knob& knob, std::string_view text, int64_t& value) {
   const NumberText read = counts_budget(knob) ? parse_count(text) : parse_number(text, counts_tokens(knob));
-  const std::string quoted = "\"" + std::string(text) + "\"";
+  const std::string quoted = "\"" + shortened(text) + "\"";
   switch (read.fault) {
     case NumberFault::None: break;
     case NumberFault::Empty: return Mistake{ProblemCode::ValueMissing, "a value is missing"};
@@ -58,7 +59,7 @@ std::optional<Mistake> read_integer(const Knob& knob, std::string_view text, int
 }
 
 std::optional<Mistake> read_decimal(const Knob& knob, std::string_view text, int64_t& value) {
-  const std::string quoted = "\"" + std::string(text) + "\"";
+  const std::string quoted = "\"" + shortened(text) + "\"";
   const std::optional<int64_t> thousandths = parse_thousandths(text);
   if (text.empty()) return Mistake{ProblemCode::ValueMissing, "a value is missing"};
   if (!thousandths)
@@ -90,7 +91,7 @@ std::optional<Mistake> read_choices(const Knob& knob, std::string_view text,
     const std::string* choice = canonical_choice(knob, word);
     if (!choice)
       return Mistake{ProblemCode::UnknownChoice,
-                     "\"" + std::string(word) + "\" is not one of the " + lower(knob.label)};
+                     "\"" + shortened(word) + "\" is not one of the " + lower(knob.label)};
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = chosen[i] || &knob.choices[i].value == choice;
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
@@ -110,7 +111,7 @@ std::optional<Mistake> read_value(const Knob& knob, std::string_view text, KnobV
       const std::string word = lower(text);
       const bool yes = word == "true" || word == "on" || word == "yes" || word == "1";
       if (!yes && word != "false" && word != "off" && word != "no" && word != "0") {
-        return Mistake{ProblemCode::NotABoolean, "\"" + std::string(text) + "\" is neither true nor false"};
+        return Mistake{ProblemCode::NotABoolean, "\"" + shortened(text) + "\" is neither true nor false"};
       }
       value = yes;
       return std::nullopt;
@@ -119,7 +120,7 @@ std::optional<Mistake> read_value(const Knob& knob, std::string_view text, KnobV
       const std::string* choice = canonical_choice(knob, text);
       if (!choice)
         return Mistake{ProblemCode::UnknownChoice,
-                       "there is no " + lower(knob.label) + " \"" + std::string(text) + "\""};
+                       "there is no " + lower(knob.label) + " \"" + shortened(text) + "\""};
       value = *choice;
       return std::nullopt;
     }
