@@ -168,7 +168,11 @@ void engines(ServingMapper& m, const MeasuredJson& set, const MeasuredJson& row)
   if (trtllm && config.empty()) m.refuse("the row does not give the settings of its engines");
   if (positive_number(config, "power_limit")) m.refuse("the GPUs run under a power cap");
   m.checkpoint(m.text("model"), precision_of(m, config));
-  const auto degree = [&](const char* name) { return positive_integer(config, name).value_or(1); };
+  const auto degree = [&](const char* name) {
+    const auto value = positive_integer(config, name);
+    if (!value && config.contains(name)) m.refuse(std::string(name) + " is not a degree");
+    return value.value_or(1);
+  };
   const int64_t tp = degree("tensor_parallelism"), pp = degree("pipeline_parallelism"),
                 gpus = m.integer("accelerators", 1);
   // Weights of 405 billion parameters need several accelerators per engine.

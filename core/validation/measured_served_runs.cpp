@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kBlockTokens = 16;
 constexpr int32_t kMostTokensOfRequest = 10'000'000;
-constexpr size_t kMostHashes = 50'000'000;  // of a row
 
 // CodeLlama 34B has no preset: Llama 2 70B with other sizes (config.json of
 // codellama/CodeLlama-34b-Instruct-hf).
@@ -92,8 +91,7 @@ void map_blis_stages(const MeasuredJson& set, MeasuredSet& out) {
       const auto system = static_cast<int32_t>(lengths.integer("system_prompt_len", 0));
       const RequestLength length{mean_tokens(m, "prompt_tokens"), mean_tokens(m, "output_tokens")};
       const Wide blocks = Wide{groups} * each * (length.prompt / kBlockTokens);
-      if (blocks > static_cast<Wide>(kMostHashes))
-        m.refuse("the prompts have " + grouped(blocks) + " cache blocks");
+      if (blocks > kMostHashes) m.refuse("the prompts have " + grouped(blocks) + " cache blocks");
       m.serving().requests = [=, rate = *rate]() -> Result<Workload> {
         const auto arrivals = arrival_times(steady_arrivals(ArrivalKind::Constant, rate), requests);
         if (const auto* problem = std::get_if<Problem>(&arrivals)) return *problem;
@@ -149,9 +147,8 @@ void recorded_requests(ServingMapper& m) {
     request.output = read->length.output;
     request.first_hash = static_cast<int64_t>(workload.hashes.size());
     request.hashes = request.prompt / static_cast<int32_t>(kBlockTokens);
-    if (workload.hashes.size() + static_cast<size_t>(request.hashes) > kMostHashes)
-      return m.refuse("the prompts have more than " + grouped(static_cast<Wide>(kMostHashes)) +
-                      " cache blocks");
+    if (static_cast<int64_t>(workload.hashes.size()) + request.hashes > kMostHashes)
+      return m.refuse("the prompts have more than " + grouped(kMostHashes) + " cache blocks");
     for (int64_t block = 0; block < request.hashes; ++block) {
       uint64_t hash = (static_cast<uint64_t>(index + 1) << 32) + static_cast<uint64_t>(block);
       if (read->shared_with >= 0 && block < read->shared / kBlockTokens) {

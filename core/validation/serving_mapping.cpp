@@ -58,7 +58,8 @@ std::optional<double> positive_number(const MeasuredJson& object, const char* fi
 
 std::optional<int64_t> positive_integer(const MeasuredJson& object, const char* field) {
   const auto number = positive_number(object, field);
-  if (!number || *number < 1 || *number > static_cast<double>(kMostOfRow)) return std::nullopt;
+  if (!number || std::trunc(*number) != *number || *number > static_cast<double>(kMostOfRow))
+    return std::nullopt;
   return static_cast<int64_t>(*number);
 }
 

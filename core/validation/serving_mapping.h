@@ -11,7 +11,7 @@ namespace shardscape {
 // A positive finite number of an object, times `unit`; empty if there is none.
 std::optional<double> positive_number(const MeasuredJson& object, const char* field, double unit = 1);
 
-// The same without its fraction, from 1 to kMostOfRow.
+// The same if it is a whole number from 1 to kMostOfRow.
 std::optional<int64_t> positive_integer(const MeasuredJson& object, const char* field);
 
 std::string text_field(const MeasuredJson& object, const char* field);  // empty: there is no text

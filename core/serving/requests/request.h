@@ -22,7 +22,8 @@ struct Request {
   int64_t first_hash = 0;
 };
 
-inline constexpr int32_t kMostTokens = 1 << 30;  // of a prompt or an answer
+inline constexpr int32_t kMostTokens = 1 << 30;     // of a prompt or an answer
+inline constexpr int64_t kMostHashes = 50'000'000;  // of all requests of a run
 
 struct Workload {
   std::vector<Request> requests;  // a parent comes before its children

@@ -39,7 +39,6 @@ constexpr std::pair<std::string_view, Column> kPublished[] = {
 constexpr char kHeader[] = "arrival_s,input_tokens,output_tokens[,session,parent,priority,block_hashes]";
 constexpr char kHashes[] = "whole numbers of at least 0, or ranges such as 4-13, with spaces between them";
 constexpr int64_t kMostInRange = 1'000'000;  // also of one request
-constexpr int64_t kMostHashes = 50'000'000;
 constexpr char kHashColumn[] = "block_hashes_";
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
