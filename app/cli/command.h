@@ -33,6 +33,9 @@ struct Flag {
   Output output = Output::None;
 };
 
+// nullptr: no flag has this name.
+const Flag* find_flag(std::span<const Flag> flags, std::string_view name);
+
 inline constexpr int kAnyNumber = 1 << 20;  // of operands
 
 struct Command {

@@ -1,5 +1,7 @@
 #include "app/cli/command_list.h"
 
+#include <algorithm>
+
 namespace shardscape {
 
 std::span<const Command> commands() {
@@ -20,6 +22,11 @@ const Command* find_command(std::string_view name) {
     if (command.name == name || (!command.alias.empty() && command.alias == name)) return &command;
   }
   return nullptr;
+}
+
+const Flag* find_flag(std::span<const Flag> flags, std::string_view name) {
+  const auto flag = std::find_if(flags.begin(), flags.end(), [&](const Flag& f) { return f.name == name; });
+  return flag == flags.end() ? nullptr : &*flag;
 }
 
 Flag json_flag() { return {"--json", 0, FlagKind::Switch, "", "Print JSON, for programs.", ""}; }

@@ -12,14 +12,8 @@ namespace shardscape {
 namespace fs = std::filesystem;
 namespace {
 
-const Flag* find_flag(const std::string& name, const Command& command) {
-  const auto flag = std::find_if(command.flags.begin(), command.flags.end(),
-                                 [&](const Flag& f) { return f.name == name; });
-  return flag == command.flags.end() ? nullptr : &*flag;
-}
-
 Output output_of(const std::string& name, const Command& command) {
-  const Flag* flag = find_flag(name, command);
+  const Flag* flag = find_flag(command.flags, name);
   return flag ? flag->output : Output::None;
 }
 
@@ -48,7 +42,7 @@ bool continues(const std::string& output, const std::string& input) {
 
 // A value such as the id of a preset is no path, even if a file has this name.
 bool reads_file(const std::string& name, const Command& command) {
-  const Flag* flag = find_flag(name, command);
+  const Flag* flag = find_flag(command.flags, name);
   return flag && flag->output == Output::None && flag_values(*flag).kind == ValueKind::Files;
 }
 

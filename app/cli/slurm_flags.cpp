@@ -1,6 +1,5 @@
 #include "app/cli/slurm_flags.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -21,8 +20,8 @@ bool of_merge(const std::string& flag) { return flag == "--json" || flag == "--c
 
 // "--tp=1,2", or "--usual" for a switch.
 std::string word(const std::vector<Flag>& flags, const std::string& name, const std::string& value) {
-  const auto flag = std::find_if(flags.begin(), flags.end(), [&](const Flag& f) { return f.name == name; });
-  return flag != flags.end() && flag->kind == FlagKind::Switch ? name : name + "=" + value;
+  const Flag* flag = find_flag(flags, name);
+  return flag && flag->kind == FlagKind::Switch ? name : name + "=" + value;
 }
 
 std::string text_of(const Arguments& arguments, const char* flag) {

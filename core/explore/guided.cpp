@@ -92,12 +92,8 @@ class GuidedSearch {
     return best;
   }
 
-  double score_of(const Point& p) const {
-    return score(run_.options.result.objective, p.values[static_cast<size_t>(run_.options.result.objective)]);
-  }
   bool better(const Point& a, const Point& b) const {
-    const double x = score_of(a), y = score_of(b);
-    return x != y ? x < y : a.index < b.index;
+    return BetterPoint{run_.options.result.objective}(a, b);
   }
 
   size_t radix(size_t digit) const { return space_.digits()[digit].rows.size(); }
