@@ -8,6 +8,7 @@
 
 #include "cli/cli_run.h"
 #include "support/longest_run.h"
+#include "support/test_share.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -89,10 +90,10 @@ void SlurmTest::killed_search_continues_from_its_checkpoint() {
   const QTemporaryDir folder;
   const QString part = folder.filePath("part.json"), again = folder.filePath("again.json"),
                 all = folder.filePath("all.json");
-  const QStringList
-      search = QStringList{"explore", "--threads", "1"} + kSmall +
-               QStringList{"--pp",        "all", "--vocab-multiple", "1..2000", "--nic-bandwidth", "100..140",
-                           "--recompute", "all"};
+  const QStringList search = QStringList{"explore", "--threads", "1"} + kSmall +
+                             QStringList{
+                                 "--pp",        "all", "--vocab-multiple", QString("1..%1").arg(cases(2000)),
+                                 "--recompute", "all", "--nic-bandwidth",  "100..140"};
   QProcess process;
   process.start(SHARDSCAPE_CLI, search + QStringList{"--checkpoint", "1", "-o", part});
   QVERIFY(process.waitForStarted(kLongestRun));

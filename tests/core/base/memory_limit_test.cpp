@@ -14,6 +14,7 @@
 #include "plan/step_memory.h"
 #include "serving/requests/request_simulation.h"
 #include "serving/service/service.h"
+#include "support/address_space.h"
 #include "support/designs.h"
 #include "support/request_cases.h"
 #include "support/spaces.h"
@@ -22,26 +23,6 @@ using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
-
-// During its lifetime, the process may take so many bytes more.
-class AddressSpace {
- public:
-  explicit AddressSpace(int64_t more) {
-    getrlimit(RLIMIT_AS, &before_);
-    QFile file("/proc/self/statm");
-    if (!file.open(QIODevice::ReadOnly)) qFatal("there is no /proc/self/statm");
-    struct rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(
-        file.readAll().split(' ').front().toLongLong() * sysconf(_SC_PAGESIZE) + more);
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
-
- private:
-  struct rlimit before_ {};
-};
 
 constexpr int64_t kSmall = int64_t{200} << 20;
 

@@ -1,7 +1,5 @@
 // Every numeric knob at both ends of its accepted range, on a dozen designs: an answer or a refusal, within
 // the memory of a laptop. Each design runs in a process of its own, which prints a line per case.
-#include <sys/resource.h>
-
 #include <cmath>
 #include <iostream>
 
@@ -14,6 +12,7 @@
 #include "explore/evaluation.h"
 #include "explore/space.h"
 #include "memory/estimate.h"
+#include "support/address_space.h"
 #include "support/designs.h"
 #include "support/spaces.h"
 #include "timing/simulation.h"
@@ -23,8 +22,8 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr rlim_t kMemory = rlim_t{6} << 30;  // address space, of which the allocator reserves some
-constexpr int kSilence = 300'000;            // milliseconds without a line: the case hangs
+constexpr int64_t kMemory = int64_t{6} << 30;  // address space, of which the allocator reserves some
+constexpr int kSilence = 300'000;              // milliseconds without a line: the case hangs
 constexpr int64_t kMostSpans = int64_t{16} << 20, kMostCollectives = int64_t{1} << 20;
 constexpr const char* kCases = "--cases";
 
@@ -81,10 +80,7 @@ std::string end_text(const Knob& knob, bool high) {
 
 // Prints a line before and after each case of the design that standard input contains.
 int print_cases() {
-  struct rlimit limit {
-    kMemory, kMemory
-  };
-  setrlimit(RLIMIT_AS, &limit);
+  const AddressSpace limit(kMemory);
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const auto base = design_from_json(text, "standard input");
   if (std::holds_alternative<Problem>(base)) return 1;
