@@ -118,6 +118,7 @@ const Op* find_op(const Op (&list)[N], std::string_view name) {
 void ProfileOps::add(const Profile& profile) {
   const Launches launches(profile);
   std::map<const HostSpan*, double> ops;  // microseconds of the kernels of an op
+  std::map<int32_t, int64_t> per_hosts;   // by index of the collective: many kernels may share one
   for (const DeviceSpan& span : profile.spans) {
     const double us = static_cast<double>(span.end - span.begin) / kMicrosecond;
     if (us <= 0) continue;
@@ -128,7 +129,9 @@ void ProfileOps::add(const Profile& profile) {
     const auto collective = span.collective >= 0 ? profiled_collective(profile, span) : std::nullopt;
     if (collective && collective->bytes && *collective->bytes > 0) {
       const CollectiveArguments& call = profile.collectives[static_cast<size_t>(span.collective)];
-      const int64_t per_host = ranks_per_host(call, profile.devices);
+      const auto [known, first] = per_hosts.try_emplace(span.collective);
+      if (first) known->second = ranks_per_host(call, profile.devices);
+      const int64_t per_host = known->second;
       if (collective->group_size < 2 || per_host < 1) continue;
       const auto [at, fresh] = collectives_.try_emplace(
           {std::string(collective_kind_name(collective->kind)), collective->group_size, per_host,

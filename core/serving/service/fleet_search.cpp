@@ -108,24 +108,34 @@ class Search {
     if (rate > 0) runner.price = price_per_request(candidate.design, entry.figures, rate);
   }
 
-  // Equal candidates: the first one dominates.
+  // Equal candidates: the first one dominates. What dominates a candidate dominates all that it dominates, so
+  // each is compared with those only that nothing has dominated so far.
   static void prune(std::vector<FleetRunner>& runners) {
-    const std::vector<size_t> all = live(runners);
-    std::vector<std::pair<size_t, size_t>> dominated;
-    for (const size_t b : all)
-      for (const size_t a : all) {
-        const FleetCandidate &x = runners[a].entry.candidate, &y = runners[b].entry.candidate;
-        const EngineFigures &f = runners[a].entry.figures, &g = runners[b].entry.figures;
-        if (a == b || x.spec != y.spec || x.design.cluster != y.design.cluster || !dominates(f, g) ||
-            (a > b && dominates(g, f)))
-          continue;
-        dominated.emplace_back(b, a);
-        break;
+    const auto mark = [&](size_t worse, size_t better) {
+      runners[worse].entry.end = FleetEnd::Dominated;
+      runners[worse].entry.reason = runners[better].entry.candidate.layout +
+                                    " is at least as good in every figure";
+    };
+    std::vector<size_t> best;
+    for (const size_t b : live(runners)) {
+      const auto better = std::find_if(
+          best.begin(), best.end(), [&](size_t a) { return replaces(runners[a].entry, runners[b].entry); });
+      if (better != best.end()) {
+        mark(b, *better);
+        continue;
       }
-    for (const auto& [b, a] : dominated) {
-      runners[b].entry.end = FleetEnd::Dominated;
-      runners[b].entry.reason = runners[a].entry.candidate.layout + " is at least as good in every figure";
+      std::erase_if(best, [&](size_t a) {
+        const bool replaced = replaces(runners[b].entry, runners[a].entry);
+        if (replaced) mark(a, b);
+        return replaced;
+      });
+      best.push_back(b);
     }
+  }
+
+  static bool replaces(const FleetEntry& a, const FleetEntry& b) {
+    return dominates(a.figures, b.figures) && a.candidate.spec == b.candidate.spec &&
+           a.candidate.design.cluster == b.candidate.design.cluster;
   }
 
   // Adds the pairs with the lowest estimated costs, and the best one of each two accelerators.
