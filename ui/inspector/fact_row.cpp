@@ -1,9 +1,8 @@
 #include "ui/inspector/fact_row.h"
 
+#include <QBoxLayout>
 #include <QFrame>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/toolkit/copy_label.h"
@@ -14,6 +13,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kShortFact = 110;  // pixels: shorter names and values stay on one line
+constexpr int kGap = 12;         // pixels between a name and its value
 
 QLabel* link_label(QWidget* parent) {
   auto* label = new QLabel(parent);
@@ -36,12 +36,11 @@ QString explanation(const QString& name, const QString& value) {
 
 FactRow::FactRow(QWidget* parent, bool link)
     : QWidget(parent),
-      line_(new QHBoxLayout),
+      line_(new QBoxLayout(QBoxLayout::LeftToRight)),
       name_(new CopyLabel({}, this, true)),
       text_(link ? nullptr : new CopyLabel({}, this, true)),
       value_(link ? link_label(this) : text_) {
   line_->setContentsMargins(0, 5, 0, 5);
-  line_->setSpacing(12);
   name_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   value_->setAlignment(Qt::AlignRight | Qt::AlignTop);
   line_->addWidget(name_);
@@ -54,6 +53,7 @@ FactRow::FactRow(QWidget* parent, bool link)
   layout->setSpacing(0);
   layout->addLayout(line_);
   layout->addWidget(hairline);
+  setMinimumWidth(1);  // arrange() decides what fits
   if (link) connect(value_, &QLabel::linkActivated, this, &FactRow::followed);
 }
 
@@ -82,6 +82,19 @@ void FactRow::set(const QString& name, const QString& value) {
   name_->setWordWrap(!short_name);
   line_->setStretch(0, short_name ? 0 : short_value ? 1 : std::max(least, name_wants));
   line_->setStretch(1, short_value ? 0 : short_name ? 1 : std::max(least, value_wants));
+  arrange();
+}
+
+void FactRow::arrange() {
+  const int needed = name_->minimumSizeHint().width() + kGap + value_->minimumSizeHint().width();
+  const bool beside = width() >= needed;
+  line_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  line_->setSpacing(beside ? kGap : 0);
+}
+
+void FactRow::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  arrange();
 }
 
 }  // namespace shardscape::ui

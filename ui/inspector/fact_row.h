@@ -1,9 +1,10 @@
 // A fact of the inspector: its name left, its value right, and a hairline below. The value may be a link.
+// Where both do not fit beside each other, the value is below the name.
 #pragma once
 
 #include <QWidget>
 
-class QHBoxLayout;
+class QBoxLayout;
 class QLabel;
 
 namespace shardscape::ui {
@@ -19,8 +20,13 @@ class FactRow : public QWidget {
  Q_SIGNALS:
   void followed();  // the link
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
-  QHBoxLayout* line_;
+  void arrange();
+
+  QBoxLayout* line_;
   CopyLabel *name_, *text_;  // text_: of a value that is no link
   QLabel* value_;
 };
