@@ -2,7 +2,6 @@
 
 #include <QClipboard>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QImage>
@@ -10,6 +9,7 @@
 #include <QStandardPaths>
 
 #include "ui/plot/picture_caption.h"
+#include "ui/toolkit/save_file_dialog.h"
 
 namespace shardscape::ui {
 namespace {
@@ -54,10 +54,9 @@ void SaveMenu::save(SaveFormat format) {
   const Picture picture = this->picture();
   const SaveFormatInfo& info = info_of(format);
   const QString suggestion = QDir(last_folder()).filePath(picture.file_name + u'.' + info.suffix);
-  QString path = QFileDialog::getSaveFileName(parentWidget(), tr("Save %1").arg(picture.title), suggestion,
-                                              QStringLiteral("%1 (*.%2)").arg(info.label, info.suffix));
+  const QString path = askWhereToSave(parentWidget(), tr("Save %1").arg(picture.title), suggestion,
+                                      QStringLiteral("%1 (*.%2)").arg(info.label, info.suffix), info.suffix);
   if (path.isEmpty()) return;
-  if (QFileInfo(path).suffix().isEmpty()) path += u'.' + info.suffix;
   last_folder() = QFileInfo(path).absolutePath();
   if (const std::optional<Problem> problem = save_picture(picture, format, path)) {
     auto* box = new QMessageBox(QMessageBox::Warning, tr("Nothing was saved"),

@@ -3,12 +3,14 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <QPushButton>
 
 #include "explore/recovery.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/settings.h"
+#include "ui/toolkit/save_file_dialog.h"
 
 namespace shardscape::ui {
 namespace {
@@ -78,16 +80,29 @@ bool Document::openExample(const QString& path) { return load(path, false); }
 
 // owned: the file is the person's own.
 bool Document::load(const QString& path, bool owned) {
+  const auto unreadable = [&](const Result<Study>& read) {
+    if (const auto* problem = std::get_if<Problem>(&read))
+      Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
+    return std::holds_alternative<Problem>(read);
+  };
   auto loaded = load_study(path.toStdString());  // read first: an unreadable file must not discard changes
-  if (const auto* problem = std::get_if<Problem>(&loaded)) {
-    Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
-    return false;
+  if (unreadable(loaded)) return false;
+  if (modified()) {
+    if (!mayDiscard()) return false;
+    loaded = load_study(path.toStdString());  // the person may have saved to this file
+    if (unreadable(loaded)) return false;
   }
-  if (!mayDiscard()) return false;
-  const Study& study = std::get<Study>(loaded);
+  Study& study = std::get<Study>(loaded);
+  if (!study.lost && study.compared.size() > size_t{Comparisons::kMaxPinned})
+    study.lost = Problem{ProblemCode::DataValue, path.toStdString() + " (compare)",
+                         std::to_string(study.compared.size()) + " designs are pinned",
+                         "at most " + std::to_string(Comparisons::kMaxPinned) + " pinned designs"};
   const QFileInfo file(path);
-  // "Save" must not overwrite the file of a search result, a report or an example.
-  path_ = study.of_search || study.of_report || !owned ? QString() : file.absoluteFilePath();
+  // "Save" must not overwrite the file of a search result, a report or an example, nor the parts of a file
+  // that could not be read.
+  const bool keeps = study.of_search || study.of_report || study.lost || !owned;
+  path_ = keeps ? QString() : file.absoluteFilePath();
+  state_ = stateOf(path_);
   if (owned) {
     settings::setDesignFolder(file.absolutePath());
     settings::addRecentFile(file.absoluteFilePath());
@@ -102,15 +117,19 @@ bool Document::load(const QString& path, bool owned) {
   saved_pages_ = study.pages;
   Q_EMIT changed();
   if (study.lost)
-    Q_EMIT failed(tr("The design was opened, but not everything else in the file. %1")
-                      .arg(QString::fromStdString(to_string(*study.lost))));
+    Q_EMIT failed(
+        tr("The design was opened, but not everything else in the file. Save asks for another file. %1")
+            .arg(QString::fromStdString(to_string(*study.lost))));
   else
     Q_EMIT succeeded();
   return true;
 }
 
 void Document::restore(const Recovery& recovery) {
-  path_ = QString::fromStdString(recovery.document);
+  const auto& lost = recovery.study.lost;
+  path_ = lost ? QString() : QString::fromStdString(recovery.document);
+  state_ = stateOf(path_);
+  if (state_.written > QDateTime::fromSecsSinceEpoch(recovery.saved_at + 1)) state_ = {};  // "Save" asks
   saved_search_.reset();
   saved_compared_.clear();
   saved_pages_ = {};
@@ -119,17 +138,41 @@ void Document::restore(const Recovery& recovery) {
   session_->comparisons()->set(recovery.study.compared);
   pages_->set(recovery.study.pages);
   Q_EMIT changed();
-  Q_EMIT succeeded();
+  if (lost)
+    Q_EMIT failed(tr("The unsaved design was restored, but not everything with it. %1")
+                      .arg(QString::fromStdString(to_string(*lost))));
+  else
+    Q_EMIT succeeded();
 }
 
-bool Document::save() { return path_.isEmpty() ? saveAs() : savePath(path_); }
+Document::FileState Document::stateOf(const QString& path) {
+  const QFileInfo file(path);
+  if (path.isEmpty() || !file.exists()) return {};
+  return {file.size(), file.lastModified()};
+}
+
+// A file that is gone is written again.
+bool Document::mayReplace() {
+  if (const FileState now = stateOf(path_); now == state_ || now.bytes < 0) return true;
+  QMessageBox box(
+      QMessageBox::NoIcon, tr("The file has changed"),
+      tr("\"%1\" was written by another program or window after it was opened here.").arg(title()),
+      QMessageBox::Save | QMessageBox::Cancel, window_);
+  box.setInformativeText(tr("Saving replaces what is in the file now. \"Save as\" keeps both."));
+  box.button(QMessageBox::Save)->setText(tr("Replace"));
+  box.setDefaultButton(QMessageBox::Cancel);
+  return box.exec() == QMessageBox::Save;
+}
+
+bool Document::save() {
+  if (path_.isEmpty()) return saveAs();
+  return mayReplace() && savePath(path_);
+}
 
 bool Document::saveAs() {
   const QString proposal = path_.isEmpty() ? settings::designFolder() + "/" + title() + ".json" : path_;
-  QString path = QFileDialog::getSaveFileName(window_, tr("Save design"), proposal, filter());
-  if (path.isEmpty()) return false;
-  if (QFileInfo(path).suffix().isEmpty()) path += ".json";
-  return savePath(path);
+  const QString path = askWhereToSave(window_, tr("Save design"), proposal, filter(), QStringLiteral("json"));
+  return !path.isEmpty() && savePath(path);
 }
 
 bool Document::savePath(const QString& path) {
@@ -138,6 +181,7 @@ bool Document::savePath(const QString& path) {
     return false;
   }
   path_ = QFileInfo(path).absoluteFilePath();
+  state_ = stateOf(path_);
   settings::setDesignFolder(QFileInfo(path_).absolutePath());
   settings::addRecentFile(path_);
   settings::setLastDocument(path_);

@@ -1,6 +1,7 @@
 // The design as a file: new, open, save, and the question about unsaved changes.
 #pragma once
 
+#include <QDateTime>
 #include <QObject>
 #include <QString>
 #include <memory>
@@ -32,7 +33,8 @@ class Document : public QObject {
   bool openPath(const QString& path);  // false: failed() was emitted, or the person kept the present design
   // A document that comes with the program. "Save" asks for a file.
   bool openExample(const QString& path);
-  bool save();  // asks for a file the first time
+  // Asks for a file the first time, and before it replaces what another program wrote to the file meanwhile.
+  bool save();
   bool saveAs();
   bool savePath(const QString& path);
   Study study() const;                     // as it would be saved
@@ -45,11 +47,20 @@ class Document : public QObject {
   void succeeded();
 
  private:
+  // Tells whether another program wrote the file meanwhile.
+  struct FileState {
+    qint64 bytes = -1;
+    QDateTime written;
+    bool operator==(const FileState&) const = default;
+  };
+  static FileState stateOf(const QString& path);
   bool load(const QString& path, bool owned);
+  bool mayReplace();
   Session* session_;
   PageSettings* pages_;
   QWidget* window_;
   QString path_;
+  FileState state_;                                   // of the file when it was read or written last
   std::shared_ptr<const SearchResult> saved_search_;  // as in the file
   std::vector<NamedDesign> saved_compared_;           // likewise
   StudyPages saved_pages_;                            // likewise

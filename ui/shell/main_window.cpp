@@ -59,6 +59,7 @@
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/newest_job.h"
+#include "ui/toolkit/save_file_dialog.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
@@ -78,8 +79,13 @@ namespace {
 constexpr int kProblemsHeight = 180;
 constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360);
 // Form and inspector get a share of the width, between their least and largest widths.
-int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
-int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
+int form_width(int width) { return std::clamp(width * 22 / 100, 304, 340); }
+// Where the window is narrow, the view has its least width first.
+int inspector_width(int width) {
+  constexpr int kDividers = 2;
+  const int left = width - form_width(width) - kLeastView.width() - kDividers;
+  return std::max(std::min(std::clamp(width * 21 / 100, 268, 400), left), 240);
+}
 
 }  // namespace
 
@@ -468,8 +474,8 @@ void MainWindow::exportTrace() {
         tr("There is no timeline to export: the step of this design has not been simulated."));
   const QString suggestion = QDir(settings::designFolder())
                                  .filePath(timeline_->picture().file_name + QStringLiteral(".json"));
-  const QString path = QFileDialog::getSaveFileName(this, tr("Export timeline for Perfetto"), suggestion,
-                                                    tr("Trace events (*.json)"));
+  const QString path = askWhereToSave(this, tr("Export timeline for Perfetto"), suggestion,
+                                      tr("Trace events (*.json)"), QStringLiteral("json"));
   if (path.isEmpty()) return;
   if (const auto problem = atomic_write(path.toStdString(),
                                         {trace.constData(), static_cast<size_t>(trace.size())}))
@@ -489,6 +495,10 @@ void MainWindow::writeReport(const QString& path) {
   const auto report = session_->report();
   if (!session_->current() || !report || !report->valid())
     return message_->show(tr("The report was not written: the design has problems. Fix them first."));
+  session_->waitForEstimate();
+  if (const auto estimate = session_->estimate(); !session_->estimated() || !estimate->simulation)
+    return message_->show(tr("The report was not written. %1")
+                              .arg(QString::fromStdString(estimate ? estimate->no_time_reason : "")));
   const bool comparison = tabs_->currentWidget() == explore_ && explore_->compare()->isVisible() &&
                           session_->comparisons()->size() > 0 && session_->comparisons()->ready();
   QGuiApplication::setOverrideCursor(Qt::WaitCursor);

@@ -104,7 +104,8 @@ PageReport presentPage(const Session& session, bool comparison) {
   const Report& report = *session.report();
   if (!comparison) {
     const auto effects = sensitivity(report.design);
-    return page_report(report, *simulate(report), effects ? &*effects : nullptr);
+    const auto simulation = session.estimated() ? session.estimate()->simulation : simulate(report);
+    return page_report(report, *simulation, effects ? &*effects : nullptr);
   }
   std::vector<std::string> names;
   std::vector<ComparedDesign> designs;
