@@ -157,23 +157,27 @@ std::string preset_text(const std::string& id, const std::string& name, const Mo
   return json_document(out);
 }
 
+std::filesystem::path own_file(const std::string& folder, const std::string& id) {
+  const std::filesystem::path own = own_folder();
+  return own.empty() ? own : own / folder / (id + ".json");
+}
+
 Result<std::filesystem::path> save_own(const std::string& folder, const std::string& id,
                                        const std::string& text) {
   if (!is_file_name(id))
     return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" is not a valid file name",
                    "letters, digits, '-', '_' and '.'"};
-  const std::string name = id + ".json";
   std::error_code error;
-  if (std::filesystem::exists(data_dir() / "models" / folder / name, error))
+  if (std::filesystem::exists(data_dir() / "models" / folder / (id + ".json"), error))
     return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" comes with the program",
                    "an id that only your file has"};
-  const std::filesystem::path own = own_folder();
-  if (own.empty())
+  const std::filesystem::path file = own_file(folder, id);
+  if (file.empty())
     return Problem{ProblemCode::FileUnreadable, folder, "there is no folder for your files",
                    "HOME or XDG_DATA_HOME names a folder"};
-  std::filesystem::create_directories(own / folder, error);
-  if (auto problem = atomic_write(own / folder / name, text)) return *problem;
-  return own / folder / name;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (auto problem = atomic_write(file, text)) return *problem;
+  return file;
 }
 
 }  // namespace shardscape

@@ -28,8 +28,11 @@ TextKind kind_of_text(const std::string& text);
 std::string preset_text(const std::string& id, const std::string& name, const ModelSpec& model,
                         int64_t sequence);
 
-// Writes FOLDER/ID.json below own_folder(). Refuses an id that a file of the program has, and an id that is
-// no file name.
+// FOLDER/ID.json below own_folder(); empty if there is no such folder.
+std::filesystem::path own_file(const std::string& folder, const std::string& id);
+
+// Writes own_file(folder, id), which it replaces. Refuses an id that a file of the program has, and an id
+// that is no file name.
 Result<std::filesystem::path> save_own(const std::string& folder, const std::string& id,
                                        const std::string& text);
 

@@ -434,6 +434,8 @@ class ExportDialogTest : public QObject {
     QCOMPARE(slug("Llama 3 8B on 8 GPUs"), QString("llama-3-8b-on-8-gpus"));
     QCOMPARE(slug("../.."), QString("bundle"));
     QCOMPARE(slug(""), QString("bundle"));
+    const QString one = slug("Моя модель"), other = slug("Другая модель");
+    QVERIFY(one != other && one.startsWith("bundle-") && one == slug("Моя модель"));
   }
 };
 

@@ -10,6 +10,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <filesystem>
 
 #include "base/number_text.h"
 #include "base/units.h"
@@ -368,6 +369,7 @@ void LayersPage::showNaming(bool naming) {
   edit_text_->setVisible(!naming);
   save_->setVisible(!naming);
   issue_->setVisible(false);
+  may_replace_.clear();
   if (!naming) save_->setFocus(Qt::OtherFocusReason);
 }
 
@@ -384,6 +386,13 @@ void LayersPage::saveModel() {
   if (name.isEmpty())
     return refuse({ProblemCode::DataValue, "name", "the model has no name", "a name, for example My model"});
   const std::string id = slug(name).toStdString();
+  std::error_code ignored;
+  const std::filesystem::path file = own_file("presets", id);
+  if (id != design.model.preset && id != may_replace_ && std::filesystem::exists(file, ignored)) {
+    may_replace_ = id;
+    return refuse({ProblemCode::DataValue, "name", "another one of your models is in " + file.string(),
+                   "another name; the same name again replaces that model"});
+  }
   const auto path = save_own("presets", id,
                              preset_text(id, name.toStdString(), design.model, design.workload.seq));
   if (const auto* problem = std::get_if<Problem>(&path)) return refuse(*problem);

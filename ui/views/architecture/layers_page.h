@@ -79,6 +79,7 @@ class LayersPage : public QWidget {
   QPushButton *edit_text_, *save_;
   QWidget* naming_;
   QLineEdit* name_;
+  std::string may_replace_;  // id of another own model: the person was told that saving replaces it
 };
 
 }  // namespace shardscape::ui

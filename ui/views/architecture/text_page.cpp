@@ -77,6 +77,7 @@ TextPage::TextPage(Session* session, QWidget* graph, ShowGraph show_graph, QWidg
   delay_.setInterval(kTypingMs);
   connect(&delay_, &QTimer::timeout, this, &TextPage::startCheck);
   connect(session_, &Session::libraryChanged, this, &TextPage::fillTexts);
+  connect(job_, &NewestJob::failed, this, [this] { job_pending_ = false; });
   connect(&Theme::instance(), &Theme::changed, this, &TextPage::showMistakes);
   fillTexts();
 }
@@ -186,7 +187,10 @@ void TextPage::duplicate(const QString& id, bool block) {
 }
 
 void TextPage::setText(const QString& text) {
-  editor_->setPlainText(text.trimmed() + QLatin1Char('\n'));
+  QTextCursor all(editor_->document());
+  all.select(QTextCursor::Document);
+  all.insertText(text.trimmed() + QLatin1Char('\n'));  // undo brings back what was typed before
+  editor_->moveCursor(QTextCursor::Start);
   editor_->setFocus(Qt::OtherFocusReason);
   delay_.stop();
   startCheck();

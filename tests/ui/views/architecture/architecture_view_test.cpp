@@ -15,6 +15,7 @@
 
 #include "design/knobs/knobs.h"
 #include "model/library.h"
+#include "model/own_files.h"
 #include "offscreen.h"
 #include "support/longest_run.h"
 #include "ui/session/session.h"
@@ -257,6 +258,26 @@ class ArchitectureViewTest : public QObject {
     const auto headings = list.model()->findItems("Yours");
     QCOMPARE(headings.size(), 1);
     QCOMPARE(list.model()->item(headings[0]->row() + 1)->text(), QString("My model"));
+  }
+
+  // The file of another own model is replaced only when the person saves under its name twice.
+  void anotherModelIsNotReplacedAtOnce() {
+    const QString path = home_.filePath("shardscape/models/presets/taken.json");
+    const auto text = [&] {
+      QFile file(path);
+      return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    QVERIFY(std::holds_alternative<std::filesystem::path>(
+        save_own("presets", "taken", preset_text("taken", "Taken", session_->design().model, 1024))));
+    const QByteArray before = text();
+    QTest::mouseClick(find<QPushButton>("save_model"), Qt::LeftButton);
+    auto* name = find<QLineEdit>("model_name");
+    name->setText("taken!");
+    QTest::mouseClick(find<QPushButton>("save_named"), Qt::LeftButton);
+    QVERIFY(find<QFrame>("issue_line")->isVisible() && name->isVisible());
+    QCOMPARE(text(), before);
+    QTest::mouseClick(find<QPushButton>("save_named"), Qt::LeftButton);
+    QVERIFY(!name->isVisible() && text().contains("taken!"));
   }
 
   // Every entry of a list says what it is before it names a block.
