@@ -1,5 +1,6 @@
 #include "ui/shell/autosave.h"
 
+#include <QCoreApplication>
 #include <QDateTime>
 
 #include "explore/recovery.h"
@@ -40,6 +41,7 @@ Autosave::Autosave(Session* session, Document* document, const QString& folder, 
   connect(session->comparisons(), &Comparisons::changed, this, &Autosave::follow);
   connect(document, &Document::changed, this, &Autosave::follow);
   connect(document->pages(), &PageSettings::changed, this, &Autosave::follow);
+  connect(qApp, &QCoreApplication::aboutToQuit, this, &Autosave::saveLast);
   follow();
 }
 
@@ -70,12 +72,23 @@ void Autosave::save() {
   job_->start([this, target = target_, study = snapshot()](const NewestJob::Post& post, std::stop_token) {
     const auto problem = target->write(to_json(study));
     post([this, problem] {
+      const bool told = std::exchange(failed_, problem.has_value());
       if (!problem) return Q_EMIT written();
-      if (std::exchange(failed_, true)) return;
+      follow();  // tries again
+      if (told) return;
       Q_EMIT failed(tr("Unsaved work is not protected against a crash. %1")
                         .arg(QString::fromStdString(to_string(*problem))));
     });
   });
+}
+
+// A signal ends the program without a question: the last seconds are kept, too.
+void Autosave::saveLast() {
+  if (finished_) return;
+  timer_.stop();
+  job_.reset();  // waits for a save
+  if (document_->modified()) target_->write(to_json(snapshot()));
+  job_ = std::make_unique<NewestJob>();
 }
 
 void Autosave::adopt(std::shared_ptr<StudyFile> file) {

@@ -33,11 +33,12 @@ class Autosave : public QObject {
 
  Q_SIGNALS:
   void written();
-  void failed(const QString& message);  // once
+  void failed(const QString& message);  // once until a save succeeds; it is tried again and again
 
  private:
   void follow();
   void save();
+  void saveLast();
   Recovery snapshot() const;
   Session* session_;
   Document* document_;

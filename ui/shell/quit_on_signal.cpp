@@ -30,7 +30,11 @@ void quitOnSignal(QObject* parent) {
   struct sigaction action = {};
   action.sa_handler = wake;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second signal ends the program at once
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  struct sigaction before = {};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (signal != SIGHUP || sigaction(signal, nullptr, &before) != 0 ||
+        before.sa_handler != SIG_IGN)  // nohup
+      sigaction(signal, &action, nullptr);
 }
 
 }  // namespace shardscape::ui

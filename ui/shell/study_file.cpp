@@ -10,6 +10,8 @@
 #include <QStandardPaths>
 #include <QUuid>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "base/atomic_write.h"
 #include "base/partial.h"
@@ -19,15 +21,18 @@ namespace {
 
 QString lock_path(const QString& path) { return path + QStringLiteral(".lock"); }
 
-// The descriptor of a locked file; -1: another process holds the lock, or the file cannot be made. flock ends
-// with the process, however it ends, and the number of a process that is used again does not mislead it.
+// The descriptor of a locked file; -1, with errno: another process holds the lock, or the file cannot be
+// made. flock ends with the process, however it ends, and the number of a process that is used again does not
+// mislead it.
 int locked(const QString& path) {
   for (;;) {
     const int file = ::open(QFile::encodeName(path).constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return -1;
     struct stat state {};
     if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+      const int reason = errno;
       ::close(file);
+      errno = reason;
       return -1;
     }
     // Another process may have removed the file between open and flock.
@@ -41,10 +46,12 @@ int locked(const QString& path) {
 Result<std::unique_ptr<StudyFile>> StudyFile::create(const QString& folder) {
   const QString path = QDir(folder).filePath(QUuid::createUuid().toString(QUuid::Id128) +
                                              QStringLiteral(".json"));
-  const int lock = QDir().mkpath(folder) ? locked(lock_path(path)) : -1;
+  QDir().mkpath(folder);
+  const int lock = locked(lock_path(path));
   if (lock < 0)
-    return Problem{ProblemCode::FolderNotWritable, folder.toStdString(), "unsaved work cannot be kept here",
-                   "a folder that can be written to"};
+    return Problem{ProblemCode::FolderNotWritable, folder.toStdString(),
+                   std::string("unsaved work cannot be kept here: ") + std::strerror(errno),
+                   "a writable folder on a file system with locks"};
   return std::unique_ptr<StudyFile>(new StudyFile(path, lock));
 }
 
