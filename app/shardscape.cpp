@@ -67,6 +67,24 @@ void set_up(QCommandLineParser& parser) {
   for (const WindowFlag& flag : kWindowFlags) parser.addOption({flag.name + 2, flag.help, flag.operand});
 }
 
+// No help, no version and no mistake, with which the parser ends the program while threads run.
+bool goes_on(QCommandLineParser& parser, int argc, char** argv) {
+  QStringList words;
+  for (int i = 0; i < argc; ++i) words << QString::fromLocal8Bit(argv[i]);
+  return parser.parse(words) && !parser.isSet("help") && !parser.isSet("help-all") &&
+         !parser.isSet("version");
+}
+
+// Qt sets the locale of the desktop meanwhile. That of this thread stays.
+void read_models() {
+  const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", locale_t{});
+  const locale_t before = plain ? uselocale(plain) : locale_t{};
+  ModelLibrary::instance();
+  if (!plain) return;
+  uselocale(before);
+  freelocale(plain);
+}
+
 std::optional<ui::ThemeChoice> theme_named(const QString& name) {
   if (name == "light") return ui::ThemeChoice::Light;
   if (name == "dark") return ui::ThemeChoice::Dark;
@@ -122,13 +140,15 @@ int print(const QString& page, const QString& pdf) {
 
 int main(int argc, char** argv) {
   handle_fatal_states();
-  // Reads the models while Qt starts.
-  const std::jthread library([] { shardscape::ModelLibrary::instance(); });
   QCoreApplication::setApplicationName("shardscape");
   QCoreApplication::setApplicationVersion(program_version());
   QCommandLineParser parser;
   set_up(parser);
-  if (!names_platform(argc, argv) && !has_display()) {
+  const bool shown = names_platform(argc, argv) || has_display();
+  // Reads the models while Qt starts.
+  const std::jthread library = shown && goes_on(parser, argc, argv) ? std::jthread(read_models)
+                                                                    : std::jthread();
+  if (!shown) {
     QCoreApplication app(argc, argv);  // for --help and --version
     parser.process(app);
     std::fputs(kNoDisplayText, stderr);

@@ -30,6 +30,7 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
+  ending_ = true;
   pthread_kill(watcher_.native_handle(), kWakeUp);
   watcher_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -37,7 +38,8 @@ Interrupt::~Interrupt() {
 
 void Interrupt::watch() {
   std::chrono::steady_clock::time_point first;
-  for (int signal = 0; sigwait(&signals_, &signal) == 0 && signal != kWakeUp;) {
+  for (int signal = 0; sigwait(&signals_, &signal) == 0 && !ending_;) {
+    if (signal == kWakeUp) continue;  // from another program
     if (at_once_) _exit(kInterrupted);
     const auto now = std::chrono::steady_clock::now();
     if (!source_.stop_requested()) {

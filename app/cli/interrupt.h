@@ -32,7 +32,7 @@ class Interrupt {
   void watch();
   sigset_t signals_{}, before_{};
   std::stop_source source_;
-  std::atomic<bool> at_once_ = false;
+  std::atomic<bool> at_once_ = false, ending_ = false;
   std::thread watcher_;
 };
 

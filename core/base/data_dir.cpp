@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -84,21 +85,19 @@ std::string why_unreadable(const fs::path& path) {
 namespace {
 
 // The text of each pipe that was read. A pipe gives its bytes once, but a command may read one input twice:
-// to find out what it is, and to read it.
+// to find out what it is, and to read it. One thread reads at a time: two would get a part each.
 class ReadPipes {
  public:
-  std::optional<std::string> text(const fs::path& path) const {
+  Result<std::string> text(const fs::path& path, const std::function<Result<std::string>()>& read) {
     const std::lock_guard lock(mutex_);
-    const auto at = texts_.find(path);
-    return at == texts_.end() ? std::nullopt : std::optional(at->second);
-  }
-  void keep(const fs::path& path, const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    texts_.emplace(path, text);
+    if (const auto at = texts_.find(path); at != texts_.end()) return at->second;
+    auto made = read();
+    if (const auto* text = std::get_if<std::string>(&made)) texts_.emplace(path, *text);
+    return made;
   }
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<fs::path, std::string> texts_;
 };
 
@@ -115,19 +114,14 @@ ReadPipes& read_pipes() {
   return pipes;
 }
 
-}  // namespace
+Problem file_unreadable(const fs::path& path, const std::string& reason, const char* accepted) {
+  return {ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason, accepted};
+}
 
-Result<std::string> read_text(const fs::path& path) {
+Result<std::string> text_of_file(const fs::path& path, bool pipe) {
   const auto problem = [&](const std::string& reason) {
-    return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason,
-                   "a readable file"};
+    return file_unreadable(path, reason, "a readable file");
   };
-  const std::string unreadable = why_unreadable(path);
-  if (!unreadable.empty()) return problem(unreadable);
-  std::error_code error;
-  const bool pipe = fs::is_fifo(path, error);
-  if (pipe)
-    if (auto before = read_pipes().text(path)) return *std::move(before);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return problem(errno ? std::strerror(errno) : "it cannot be opened");
@@ -138,12 +132,19 @@ Result<std::string> read_text(const fs::path& path) {
     if (pipe && text.size() > kLongestPipe) return problem("the pipe has more than 256 MiB");
   }
   if (stream.bad()) return problem(errno ? std::strerror(errno) : "reading stopped");
-  if (is_utf16(text))
-    return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: it is UTF-16 text",
-                   "UTF-8 text"};
+  if (is_utf16(text)) return file_unreadable(path, "it is UTF-16 text", "UTF-8 text");
   if (text.starts_with(kUtf8Mark)) text.erase(0, kUtf8Mark.size());
-  if (pipe) read_pipes().keep(path, text);
   return text;
+}
+
+}  // namespace
+
+Result<std::string> read_text(const fs::path& path) {
+  const std::string unreadable = why_unreadable(path);
+  if (!unreadable.empty()) return file_unreadable(path, unreadable, "a readable file");
+  std::error_code error;
+  if (!fs::is_fifo(path, error)) return text_of_file(path, false);
+  return read_pipes().text(path, [&] { return text_of_file(path, true); });
 }
 
 }  // namespace shardscape

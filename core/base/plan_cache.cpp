@@ -94,8 +94,9 @@ void PlanCache::age(Shard& shard, Map& dropped) const {
 
 void PlanCache::grow(size_t bytes) {
   if (young_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_ / 2) return;
-  young_bytes_.store(0, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_relaxed);
+  // Several threads may come here at once: one of them takes the bytes.
+  if (young_bytes_.exchange(0, std::memory_order_relaxed) >= bytes_ / 2)
+    generation_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace shardscape

@@ -185,6 +185,7 @@ void add_fewest_gpus(Layouts& out, const Design& design, const LayoutOptions& op
     break;
   }
   const auto space = space_on(design, options, gpus);
+  if (!space || stop.stop_requested()) return;
   const LayoutPoints points = search_layouts(space, result, {}, stop);
   if (!points.fastest) return;
   out.fewest_gpus = gpus;

@@ -36,6 +36,7 @@ class ComparisonResults {
       if (view_->isVisible() && key_) computeMissing();
       changed_();
     });
+    QObject::connect(&job_, &NewestJob::failed, &job_, [this] { requested_.clear(); });
   }
 
   // The view calls this when it shows results for the key.

@@ -34,6 +34,10 @@ std::vector<Problem> new_notes(const Design& layout, const std::vector<Problem>&
 
 LayoutFinder::LayoutFinder(Session* session) : QObject(session), session_(session) {
   connect(session, &Session::designChanged, this, &LayoutFinder::follow);
+  connect(&search_, &NewestJob::failed, this, [this] {
+    searching_ = false;
+    Q_EMIT changed();
+  });
 }
 
 std::vector<Problem> LayoutFinder::notesOf(const Design& design) const {

@@ -46,20 +46,15 @@ uint64_t ReportWorker::submit(const Design& design, std::shared_ptr<const Report
   return ++submitted_;
 }
 
-std::optional<ReportWorker::Result> ReportWorker::take() {
+ReportWorker::Delivery ReportWorker::take() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(result_, std::nullopt);
+  return {std::exchange(result_, std::nullopt), std::exchange(estimate_, nullptr)};
 }
 
 ReportWorker::Result ReportWorker::wait(uint64_t job) {
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return result_ && result_->job >= job; });
   return *std::exchange(result_, std::nullopt);
-}
-
-std::shared_ptr<const Estimate> ReportWorker::takeEstimate() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(estimate_, nullptr);
 }
 
 std::shared_ptr<const Estimate> ReportWorker::waitForEstimate(uint64_t job) {

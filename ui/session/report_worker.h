@@ -27,10 +27,13 @@ class ReportWorker {
   // Returns the job number, from 1 up. shown: the shown report, if it has no estimate yet. If the new design
   // has problems, the worker makes the estimate of `shown`, so that report and estimate on screen agree.
   uint64_t submit(const Design& design, std::shared_ptr<const Report> shown = nullptr);
-  std::optional<Result> take();  // the newest result that was not taken yet
-  Result wait(uint64_t job);     // blocks until this job or a newer one is done; takes the result
-  // The newest estimate that was not taken yet. Null if the report has problems.
-  std::shared_ptr<const Estimate> takeEstimate();
+  // The newest result and the newest estimate that were not taken yet, both of one moment.
+  struct Delivery {
+    std::optional<Result> result;
+    std::shared_ptr<const Estimate> estimate;  // null also if the report has problems
+  };
+  Delivery take();
+  Result wait(uint64_t job);  // blocks until this job or a newer one is done; takes the result
   std::shared_ptr<const Estimate> waitForEstimate(
       uint64_t job);  // blocks until the estimate of the job is made; null if the job has none
 

@@ -328,9 +328,9 @@ void Session::recompute() {
 }
 
 void Session::deliver() {
-  if (const auto result = worker_->thread.take(); result && result->job == worker_->job)
-    accept(result->report);
-  acceptEstimate(worker_->thread.takeEstimate());
+  const ReportWorker::Delivery delivery = worker_->thread.take();
+  if (delivery.result && delivery.result->job == worker_->job) accept(delivery.result->report);
+  acceptEstimate(delivery.estimate);
 }
 
 void Session::waitForReport() {

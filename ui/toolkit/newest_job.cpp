@@ -55,8 +55,9 @@ void NewestJob::run(std::stop_token stop) {
     try {
       work(post, stop_this);
     } catch (const std::exception& error) {
-      post([reason = QString::fromStdString(fatal_text(error))] {
+      post([this, reason = QString::fromStdString(fatal_text(error))] {
         Q_EMIT JobFailures::instance().failed(reason);
+        Q_EMIT failed();
       });
     }
   }

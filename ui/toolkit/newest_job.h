@@ -33,6 +33,9 @@ class NewestJob : public QObject {
   void start(Work work);  // never waits
   void stop();
 
+ Q_SIGNALS:
+  void failed();  // the newest job ended with an exception, which JobFailures tells
+
  private:
   void run(std::stop_token stop);
   Post post_of(uint64_t job);

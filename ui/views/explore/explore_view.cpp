@@ -92,6 +92,9 @@ void ExploreView::followParts(SelectionState* state) {
     showState();
   });
   connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
+  connect(session_, &Session::documentReplaced, this, [this] {
+    if (job_->running()) job_->setResult(nullptr);  // a search of the document before
+  });
   connect(setup_, &SetupPanel::runChanged, this, &ExploreView::showRun);
   connect(setup_, &SetupPanel::requestsRequested, this, [this] { showPage(Requests); });
   connect(setup_, &SetupPanel::edited, this, [this] {

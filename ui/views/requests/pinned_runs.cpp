@@ -33,7 +33,9 @@ QString differing_settings(const ServiceSpec& of, const ServiceSpec& page) {
 }
 
 PinnedRuns::PinnedRuns(Session* session, RunCache* cache, QObject* parent)
-    : QObject(parent), session_(session), comparisons_(session->comparisons()), cache_(cache) {}
+    : QObject(parent), session_(session), comparisons_(session->comparisons()), cache_(cache) {
+  connect(&job_, &NewestJob::failed, this, &PinnedRuns::stop);
+}
 
 ServiceInput PinnedRuns::inputOf(size_t pinned) const {
   const PinnedDesign& of = comparisons_->all()[pinned];

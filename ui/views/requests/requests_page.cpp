@@ -250,6 +250,8 @@ void RequestsPage::connectAll() {
   connect(open_prefill_, &QPushButton::clicked, this, [this] { openStep(Mode::Prefill); });
   connect(open_decode_, &QPushButton::clicked, this, [this] { openStep(Mode::Decode); });
   connect(pinned_, &PinnedRuns::changed, this, &RequestsPage::showPinned);
+  for (const NewestJob* job : {&job_, &sweep_job_})
+    connect(job, &NewestJob::failed, this, &RequestsPage::stop);
   connect(session_->comparisons(), &Comparisons::changed, this, &RequestsPage::showPinned);
   connect(rates_, &RateChart::pointSelected, this, [this](int at) {
     rate_table_->showRow(at);

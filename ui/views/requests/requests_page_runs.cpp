@@ -104,7 +104,8 @@ void RequestsPage::stop() {
 
 void RequestsPage::forgetRuns() {
   job_.stop();
-  working_ = false;
+  sweep_job_.stop();
+  working_ = sweeping_ = false;
   cache_ = {};
   pinned_->forget();
   shown_input_ = sweep_input_ = {};
