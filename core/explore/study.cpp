@@ -114,7 +114,9 @@ void read_pages(const json& root, const std::string& where, Study& study) {
   const bool numbers = marks.is_array() && std::all_of(marks.begin(), marks.end(), [](const json& mark) {
                          return mark.is_number() && mark.get<double>() >= 0;
                        });
-  if (!numbers) return lose(kTimeline, "a list of parts of the step under \"bookmarks\"");
+  constexpr size_t kMostBookmarks = 1000;
+  if (!numbers || marks.size() > kMostBookmarks)
+    return lose(kTimeline, "a list of at most 1000 parts of the step under \"bookmarks\"");
   for (const json& mark : marks) study.pages.bookmarks.push_back(mark.get<double>());
   std::sort(study.pages.bookmarks.begin(), study.pages.bookmarks.end());
 }

@@ -74,6 +74,7 @@ QWidget* InspectorPanel::makeSelectionBar() {
   selection_words_ = new QLabel(selection_bar_);
   selection_words_->setObjectName("selection_words");
   selection_words_->setProperty("role", "secondary");
+  selection_words_->setTextFormat(Qt::PlainText);
   selection_words_->setWordWrap(true);
   row->addWidget(selection_words_, 1);
   auto* clear = new QPushButton(QString(QChar(0xD7)), selection_bar_);

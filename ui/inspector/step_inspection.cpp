@@ -37,6 +37,8 @@ QString category_reason(TimeCategory category) {
   return {};
 }
 
+constexpr size_t kMostStages = 64;  // that have a row each
+
 // Joins two figures so that a line break is only possible between them.
 QString together(QString a, QString b) {
   return a.replace(u' ', QChar(0xA0)) + QStringLiteral(", ") + b.replace(u' ', QChar(0xA0));
@@ -66,10 +68,18 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
                      .arg(share_of(mean, simulation.step_seconds), seconds_text(simulation.step_seconds));
   out.rows.append({tr_step("mean over stages"), seconds_text(mean)});
   out.rows.append({tr_step("on the critical path"), seconds_text(simulation.critical_seconds[c])});
-  for (size_t s = 0; s < simulation.stages.size(); ++s)
+  const size_t listed = std::min(simulation.stages.size(), kMostStages);
+  for (size_t s = 0; s < listed; ++s)
     out.rows.append({tr_step("stage %1").arg(s),
                      together(seconds_text(simulation.stages[s].seconds[c]),
                               share_of(simulation.stages[s].seconds[c], simulation.step_seconds))});
+  if (listed < simulation.stages.size()) {
+    const auto less = [&](const StageTimes& a, const StageTimes& b) { return a.seconds[c] < b.seconds[c]; };
+    const auto [low, high] = std::minmax_element(
+        simulation.stages.begin() + static_cast<std::ptrdiff_t>(listed), simulation.stages.end(), less);
+    out.rows.append({tr_step("%1 more stages").arg(simulation.stages.size() - listed),
+                     tr_step("%1 to %2").arg(seconds_text(low->seconds[c]), seconds_text(high->seconds[c]))});
+  }
   out.why_title = tr_step("What does this include?");
   out.why = category_reason(category);
   return out;

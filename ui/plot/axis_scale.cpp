@@ -8,7 +8,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kDecades = 10;  // an axis is logarithmic if high / low is at least this
+constexpr double kMostSteps = 1e12;  // from zero to a tick
+constexpr double kDecades = 10;      // an axis is logarithmic if high / low is at least this
 constexpr int kLongestPower = 5, kSmallestPower = -3;  // other powers of ten are written as powers
 
 // "2,000", "0.05", "10⁷", "5·10⁷".
@@ -39,8 +40,11 @@ std::vector<AxisTick> linear_ticks(const AxisScale& scale, double most) {
   };
   const double from = value(scale.from), to = value(scale.to);
   const double step = std::max(scale.least_step, tick_step(to - from, most));
-  for (double i = std::ceil(from / step - 1e-9); i * step <= to * (1 + 1e-12); ++i)
-    ticks.push_back({scale.place(i * step * scale.divisor), tick_text(i * step, step)});
+  const double first = std::ceil(from / step - 1e-9);
+  if (!(std::fabs(first) < kMostSteps))
+    return ticks;  // ends so close that ticks between them are equal numbers
+  for (int i = 0; i <= 2 * most && (first + i) * step <= to * (1 + 1e-12); ++i)
+    ticks.push_back({scale.place((first + i) * step * scale.divisor), tick_text((first + i) * step, step)});
   return ticks;
 }
 

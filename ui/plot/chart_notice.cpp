@@ -41,6 +41,7 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   layout->addWidget(count_);
   sentence_ = new QLabel(card_);
   for (QLabel* label : {headline_, sentence_}) {
+    label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     layout->addWidget(label);

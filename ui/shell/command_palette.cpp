@@ -15,6 +15,7 @@
 namespace shardscape::ui {
 namespace {
 
+constexpr int kLongestText = 200;  // letters; each gap is compared with all fields
 constexpr int kGroupWidth = 64, kGap = 12;
 
 class CommandDelegate : public QStyledItemDelegate {
@@ -85,6 +86,7 @@ CommandPalette::CommandPalette(QWidget* window)
   layout->addWidget(line_);
   layout->addWidget(list_);
   layout->addWidget(no_match_);
+  line_->setMaxLength(kLongestText);
   line_->installEventFilter(this);
   window->installEventFilter(this);
   connect(line_, &QLineEdit::textChanged, this, [this](const QString& text) {

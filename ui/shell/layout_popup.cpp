@@ -63,6 +63,7 @@ LayoutPopup::LayoutPopup(Session* session, LayoutFinder* finder, QWidget* owner)
   setAttribute(Qt::WA_NoMouseReplay);  // a click on the button closes the list without opening it again
   heading_->setProperty("role", "title");
   summary_->setProperty("role", "small");
+  summary_->setTextFormat(Qt::PlainText);
   summary_->setWordWrap(true);
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -7,17 +7,20 @@ QString VectorPictures::add(const QByteArray& svg) {
   return QString::number(pictures_.size() - 1);
 }
 
-QSvgRenderer& VectorPictures::picture(const QTextFormat& format) const {
-  return *pictures_.at(format.toImageFormat().name().toULongLong());
+QSvgRenderer* VectorPictures::picture(const QTextFormat& format) const {
+  bool number = false;
+  const qulonglong at = format.toImageFormat().name().toULongLong(&number);
+  return number && at < pictures_.size() ? pictures_[at].get() : nullptr;
 }
 
 QSizeF VectorPictures::intrinsicSize(QTextDocument*, int, const QTextFormat& format) {
-  return QSizeF(picture(format).defaultSize()).scaled(most_, Qt::KeepAspectRatio);
+  const QSvgRenderer* const shown = picture(format);
+  return shown ? QSizeF(shown->defaultSize()).scaled(most_, Qt::KeepAspectRatio) : QSizeF();
 }
 
 void VectorPictures::drawObject(QPainter* painter, const QRectF& place, QTextDocument*, int,
                                 const QTextFormat& format) {
-  picture(format).render(painter, place);
+  if (QSvgRenderer* shown = picture(format)) shown->render(painter, place);
 }
 
 }  // namespace shardscape::ui

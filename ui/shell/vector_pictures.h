@@ -22,7 +22,7 @@ class VectorPictures : public QObject, public QTextObjectInterface {
                   const QTextFormat& format) override;
 
  private:
-  QSvgRenderer& picture(const QTextFormat& format) const;
+  QSvgRenderer* picture(const QTextFormat& format) const;
   QSizeF most_;
   std::vector<std::unique_ptr<QSvgRenderer>> pictures_;
 };

@@ -9,6 +9,7 @@ namespace shardscape::ui {
 
 IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)), fix_(new QPushButton(this)) {
   setObjectName("issue_line");
+  text_->setTextFormat(Qt::PlainText);
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   fix_->setProperty("link", true);

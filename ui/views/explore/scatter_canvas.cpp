@@ -75,9 +75,9 @@ void ScatterCanvas::layOut(bool keep_view) {
   ys_.resize(count);
   for (size_t row = 0; row < count; ++row) {
     const Wide index = rows_->index(static_cast<int>(row));
-    xs_[row] = static_cast<float>(x_.place(rows_->value(static_cast<int>(row), columns_.x))) +
+    xs_[row] = x_.place(rows_->value(static_cast<int>(row), columns_.x)) +
                (x_.ordinal ? jitter(index, 1) : 0);
-    ys_[row] = static_cast<float>(y_.place(rows_->value(static_cast<int>(row), columns_.y))) +
+    ys_[row] = y_.place(rows_->value(static_cast<int>(row), columns_.y)) +
                (y_.ordinal ? jitter(index, 2) : 0);
   }
   style_.set(*rows_, columns_.colour, columns_.shape, units_);
@@ -154,8 +154,8 @@ double ScatterCanvas::radius() const {
 
 QPointF ScatterCanvas::placeIn(const QRectF& plot, int row) const {
   const auto i = static_cast<size_t>(row);
-  return {plot.left() + plot.width() * (static_cast<double>(xs_[i]) - x_.from) / (x_.to - x_.from),
-          plot.bottom() - plot.height() * (static_cast<double>(ys_[i]) - y_.from) / (y_.to - y_.from)};
+  return {plot.left() + plot.width() * (xs_[i] - x_.from) / (x_.to - x_.from),
+          plot.bottom() - plot.height() * (ys_[i] - y_.from) / (y_.to - y_.from)};
 }
 
 QPointF ScatterCanvas::place(int row) const { return placeIn(plot(), row); }

@@ -116,7 +116,7 @@ class ScatterCanvas : public Canvas {
   Columns columns_;
   AxisScale x_, y_;
   PointStyle style_;
-  std::vector<float> xs_, ys_;  // places of rows along the axes
+  std::vector<double> xs_, ys_;  // places of rows along the axes
   std::vector<char> passing_;
   std::vector<int> front_;
   std::vector<Marked> marked_;

@@ -49,6 +49,7 @@ TraceWindow::TraceWindow(Session* session, QWidget* parent)
   addTools();
   message_ = new QLabel(this);
   message_->setObjectName(QStringLiteral("trace_message"));
+  message_->setTextFormat(Qt::PlainText);
   message_->setWordWrap(true);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   message_->setVisible(false);
@@ -210,9 +211,16 @@ void TraceWindow::showPage(Page page) {
 }
 
 void TraceWindow::showNode(qint64 rank, quint64 node) {
-  if (const int at = rankChoice()->findData(rank); at >= 0) rankChoice()->setCurrentIndex(at);
+  chooseRank(rank);
   showPage(Nodes);
   loader_->lookAround(rank, node);
+}
+
+// The list has the first ranks, and others that were asked for.
+void TraceWindow::chooseRank(qint64 rank) {
+  if (rankChoice()->findData(rank) < 0 && loader_->ranks().contains(rank))
+    rankChoice()->addItem(grouped_text(rank), rank);
+  if (const int at = rankChoice()->findData(rank); at >= 0) rankChoice()->setCurrentIndex(at);
 }
 
 qint64 TraceWindow::rank() const { return rankChoice()->currentData().toLongLong(); }
@@ -262,7 +270,8 @@ void TraceWindow::fill() {
   const QList<qint64> ranks = loader_->ranks();
   for (int i = 0; i < std::min<qsizetype>(ranks.size(), kMostListedRanks); ++i)
     rankChoice()->addItem(grouped_text(ranks[i]), ranks[i]);
-  rankChoice()->setCurrentIndex(std::max(0, rankChoice()->findData(loader_->firstRank())));
+  rankChoice()->setCurrentIndex(0);
+  chooseRank(loader_->firstRank());
   if (page() != Overview) showPage(page());
 }
 
@@ -279,6 +288,8 @@ void TraceWindow::find() {
 void TraceWindow::followRank() {
   neighbours_->clearNodes();
   attributes_->setAttributes({});
+  found_.clear();
+  nodes_->setNodes(found_);
   if (page() == Timeline) simulate();
   if (page() == Nodes) find();
 }
