@@ -35,12 +35,21 @@ std::optional<Problem> write_pdf(const PageReport& page, const std::string& path
                    "the window program shardscape, which writes PDF files, is not installed",
                    "--html FILE, which every browser prints as PDF"};
   const QTemporaryDir folder;
+  if (!folder.isValid())
+    return Problem{ProblemCode::FolderNotWritable, QDir::tempPath().toStdString(),
+                   "there is no folder for temporary files: " + folder.errorString().toStdString(),
+                   "TMPDIR names a writable folder"};
   const QString html = folder.filePath(QStringLiteral("page.html"));
   if (auto problem = atomic_write(html.toStdString(), page_html(page))) return problem;
   QProcess process;
   process.start(program,
                 {QStringLiteral("-platform"), QStringLiteral("offscreen"), QStringLiteral("--print"), html,
                  QStringLiteral("--pdf"), QFileInfo(QString::fromStdString(path)).absoluteFilePath()});
+  if (!process.waitForStarted(-1))
+    return Problem{ProblemCode::FileNotWritable, path,
+                   "the PDF was not written: " + program.toStdString() +
+                       " does not start: " + process.errorString().toStdString(),
+                   "--html FILE, which every browser prints as PDF"};
   process.waitForFinished(-1);
   if (process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0) return std::nullopt;
   const std::string said = process.readAllStandardError().trimmed().toStdString();

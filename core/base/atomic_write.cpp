@@ -52,16 +52,26 @@ int write_and_close(int file, std::string_view text) {
   return ::close(file) != 0 && error == 0 ? errno : error;
 }
 
+// Gives the new file the owner, the group and the permissions of the old one. Only root can give files away;
+// without the owner, the permissions are those of the old file all the same. What the old group might do,
+// another group may not. Some file systems have fixed permissions. 0 or errno.
+int take_rights(int file, const struct stat& old) {
+  [[maybe_unused]] int given = ::fchown(file, old.st_uid, old.st_gid);
+  if (given != 0) given = ::fchown(file, static_cast<uid_t>(-1), old.st_gid);
+  struct stat now {};
+  if (::fstat(file, &now) != 0) return errno;
+  mode_t mode = old.st_mode & 07777;
+  if (now.st_gid != old.st_gid) mode &= ~mode_t{S_IRWXG | S_ISGID} | ((mode & S_IRWXO) << 3);
+  if (::fchmod(file, mode) == 0 || (now.st_mode & 07777 & ~mode) == 0) return 0;
+  return errno;
+}
+
 int replace_file(const fs::path& target, const struct stat* old, std::string_view text) {
   remove_leftovers(target);
   PartialFile file;
   if (const int error = file.open(target, old ? old->st_mode & 0777 : 0666)) return error;
-  if (old) {
-    // Only root can give files away. Without the owner, the permissions are those of the old file all the
-    // same.
-    [[maybe_unused]] const int owner = ::fchown(file.descriptor(), old->st_uid, old->st_gid);
-    if (::fchmod(file.descriptor(), old->st_mode & 07777) != 0) return errno;
-  }
+  if (old)
+    if (const int error = take_rights(file.descriptor(), *old)) return error;
   if (const int error = write_all(file.descriptor(), text)) return error;
   return file.commit(true);
 }

@@ -1,7 +1,9 @@
 #include "base/fatal.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -37,6 +39,15 @@ constexpr std::string_view kNoMemory =
   std::abort();
 }
 
+// A file or a connection that is opened later must not become standard output or standard error, which
+// messages go to. What is closed stays without use: it cannot be read, or cannot be written.
+void keep_standard_descriptors() {
+  [[maybe_unused]] int kept = 0;
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      kept = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 std::string fatal_text(const std::exception& error) {
@@ -50,6 +61,7 @@ std::string fatal_text(const std::exception& error) {
 }
 
 void handle_fatal_states() {
+  keep_standard_descriptors();
   std::set_terminate(end_with_message);
   std::signal(SIGXFSZ, SIG_IGN);
 }

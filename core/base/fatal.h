@@ -11,7 +11,7 @@ std::string fatal_text(const std::exception& error);
 
 // Call once, first in main(). An exception that nobody catches ends the program with a message on stderr and
 // exit code 3. A limit on the size of files is an error of the write, where the system would end the program
-// by SIGXFSZ.
+// by SIGXFSZ. Standard descriptors that are closed stay closed to files that the program opens.
 void handle_fatal_states();
 
 }  // namespace shardscape

@@ -67,8 +67,12 @@ int rename_to_new(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
   // A file system that knows no such rename: a second name never replaces a file either.
-  if (::link(from.c_str(), to.c_str()) != 0) return errno;
-  return ::unlink(from.c_str()) == 0 ? 0 : errno;
+  if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
+  if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  // Nor second names.
+  struct stat there {};
+  if (::lstat(to.c_str(), &there) == 0) return EEXIST;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -95,7 +99,9 @@ PathLock PathLock::wait(const fs::path& path) {
 
 std::optional<PathLock> PathLock::take(const fs::path& path) {
   PathLock made;
-  made.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+  made.descriptor_ = ::open(path.c_str(), O_RDWR | kFlags);  // NFS locks only files that may be written
+  if (made.descriptor_ < 0) made.descriptor_ = ::open(path.c_str(), O_RDONLY | kFlags);
   if (made.descriptor_ < 0) return std::nullopt;
   made.holds_ = lock(made.descriptor_, LOCK_EX | LOCK_NB);
   if (!made.holds_ && errno == EWOULDBLOCK) return std::nullopt;

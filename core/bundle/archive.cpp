@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/atomic_write.h"
 #include "bundle/bundle_files.h"
 
 namespace shardscape {
@@ -97,6 +98,8 @@ std::optional<Problem> ArchiveSink::open_file(bool replace) {
     return archive_not_writable(target_, replace
                                              ? "the file exists and is no archive of a bundle"
                                              : "the file exists; --replace replaces the archive of a bundle");
+  if (fs::exists(target_, error))
+    if (auto problem = why_not_writable(target_)) return problem;
   return open_partial();
 }
 
@@ -110,7 +113,9 @@ std::optional<Problem> ArchiveSink::open_partial() {
   const bool compressed = archive_format(target_) == ArchiveFormat::TarZstd;
   if (const auto free = free_bytes(parent); !compressed && free && *free < bytes_needed_)
     return disk_full(parent, bytes_needed_, *free);
-  const int failure = partial_.emplace().open(target_, 0666);
+  const fs::perms before = fs::status(target_, error).permissions();  // of an archive that is replaced
+  const bool known = !error && before != fs::perms::unknown;
+  const int failure = partial_.emplace().open(target_, known ? static_cast<mode_t>(before) & 0777 : 0666);
   if (failure == ENOSPC) return disk_full(parent, bytes_needed_, free_bytes(parent).value_or(0));
   if (failure != 0) return archive_not_writable(parent, std::strerror(failure));
   return std::nullopt;

@@ -243,12 +243,12 @@ BundleFolder::~BundleFolder() {
 }
 
 std::optional<Problem> BundleFolder::commit() {
-  std::error_code ignored;
-  fs::remove(partial_ / kSettingsName, ignored);
   // The target may have changed during the export, so check it again.
   if (auto bad = check_target(target_, replace_)) return bad;
   if (auto bad = sync_files(partial_, target_)) return bad;
+  // Last, because an export that is killed before can be resumed.
   std::error_code error;
+  fs::remove(partial_ / kSettingsName, error);
   // rename(2) replaces an empty folder, but neither a full one nor a file.
   fs::rename(partial_, target_, error);
   if (error && !replace_) {

@@ -82,9 +82,14 @@ std::string shard_script(const SlurmJob& job) {
          "trap : TERM INT\n"
          "\"$program\" explore --threads \"${SLURM_CPUS_PER_TASK:-" +
          std::to_string(job.cpus) + "}\"" + words(job.explore) + " --shard \"$task/" + count +
-         "\" \\\n  --output \"$checkpoint\" \"${resume[@]}\"\n"
+         "\" \\\n  --output \"$checkpoint\" \"${resume[@]}\" || {\n"
+         "  code=$?\n"
+         "  # Another attempt may have ended meanwhile, and removed the checkpoint.\n"
+         "  if [ -e \"$part\" ]; then exit 0; fi\n"
+         "  exit \"$code\"\n"
+         "}\n"
          "mv -f \"$checkpoint\" \"$part\"\n"
-         "rm -f \"$folder/checkpoint-$task-\"*\n";
+         "rm -f \"$folder/checkpoint-$task-\"* \"$folder/.checkpoint-$task-\"*.partial-*\n";
 }
 
 std::string merge_script(const SlurmJob& job) {
