@@ -244,6 +244,20 @@ class HostileFilesTest : public QObject {
     QVERIFY(process.readAllStandardError().contains("/dev/stdin"));
   }
 
+  // Services that run at once read the whole pipe, not a part each.
+  void pipesOfSeveralThreads() {
+    QByteArray lengths = "input_tokens,output_tokens\n";
+    for (int i = 0; i < 40000; ++i) lengths += QByteArray::number(100 + i % 7) + ",2\n";
+    QProcess process;
+    process.start(SHARDSCAPE_CLI, {"serve", "--model", "llama3-8b", "--lengths", "/dev/stdin", "--requests",
+                                   "20", "--rates", "1,2,4,8", "--json"});
+    QVERIFY(process.waitForStarted(kLongestRun));
+    process.write(lengths);
+    process.closeWriteChannel();
+    QVERIFY(process.waitForFinished(kLongestRun));
+    QVERIFY2(process.exitCode() == 0, process.readAllStandardError());
+  }
+
   void boolean_flags() {
     const CliRun run = run_line("report --sequence-parallel maybe");
     QCOMPARE(run.exit_code, 2);

@@ -14,6 +14,7 @@ class InterruptTest : public QObject {
  private Q_SLOTS:
   void ends_a_long_command_data();
   void ends_a_long_command();
+  void other_signals_change_nothing();
 };
 
 namespace {
@@ -26,6 +27,18 @@ double processor_seconds(qint64 pid) {
   if (fields.size() < 14) return 0;
   return static_cast<double>(fields[12].toLongLong() + fields[13].toLongLong()) /
          static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+// Returns when the command works.
+void start_busy(QProcess& process, const QString& folder, const QString& line) {
+  prepare(process, folder, {});
+  process.start(SHARDSCAPE_CLI, line.split(' '));
+  QVERIFY(process.waitForStarted(kLongestRun));
+  while (process.state() == QProcess::Running && processor_seconds(process.processId()) < 0.3) {
+    QThread::msleep(5);
+    process.waitForFinished(0);
+  }
+  QVERIFY2(process.state() == QProcess::Running, "the command ended before the signal");
 }
 
 }  // namespace
@@ -45,20 +58,25 @@ void InterruptTest::ends_a_long_command() {
   QFETCH(QString, line);
   const QTemporaryDir folder;
   QProcess process;
-  prepare(process, folder.path(), {});
-  process.start(SHARDSCAPE_CLI, line.split(' '));
-  QVERIFY(process.waitForStarted(kLongestRun));
-  while (process.state() == QProcess::Running && processor_seconds(process.processId()) < 0.3) {
-    QThread::msleep(5);
-    process.waitForFinished(0);
-  }
-  QVERIFY2(process.state() == QProcess::Running, "the command ended before the signal");
+  start_busy(process, folder.path(), line);
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
   const FaultRun run = finish(process);
   // Before the program takes the signal over, the system ends it.
   QVERIFY2(run.exit_code == 130 || run.signal == SIGINT, qPrintable(run.err));
   QVERIFY2(run.out.isEmpty(), qPrintable(run.out));
   QVERIFY(contents_of(folder.path()).isEmpty());
+}
+
+// Schedulers send SIGUSR1 as a warning. Ctrl+C ends the command after it, too.
+void InterruptTest::other_signals_change_nothing() {
+  const QTemporaryDir folder;
+  QProcess process;
+  start_busy(process, folder.path(), "serve --model llama3-8b --rate 4 --requests 1000000");
+  ::kill(static_cast<pid_t>(process.processId()), SIGUSR1);
+  QThread::msleep(100);
+  ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+  const FaultRun run = finish(process);
+  QVERIFY2(run.exit_code == 130, qPrintable(run.err));
 }
 
 QTEST_GUILESS_MAIN(InterruptTest)

@@ -18,6 +18,8 @@ class SlurmJobTest : public QObject {
   void words_arrive_as_they_are();
   void newest_checkpoint_is_continued();
   void failed_search_leaves_its_checkpoint();
+  void another_attempt_may_be_faster();
+  void leftovers_of_a_shard_go();
   void submits_both_jobs();
   void refused_data();
   void refused();
@@ -204,6 +206,31 @@ void SlurmJobTest::failed_search_leaves_its_checkpoint() {
            QStringList{"checkpoint-0-5-0.json"});
   // Outside an array there is no shard.
   QVERIFY(run_script(job, "shard.sh") != 0);
+}
+
+// Another attempt may end a shard, and remove its checkpoint, while this one starts.
+void SlurmJobTest::another_attempt_may_be_faster() {
+  const QTemporaryDir folder;
+  const SlurmJob job = job_in(folder);
+  QVERIFY(!write_slurm(job));
+  const QString part = QString::fromStdString((job.folder / "part-0.json").string());
+  write(folder.filePath("program"), "#!/bin/bash\necho done >'" + part.toUtf8() + "'\nexit 1\n");
+  QCOMPARE(run_script(job, "shard.sh", {"SLURM_ARRAY_TASK_ID=0"}), 0);
+  QCOMPARE(content(part), QByteArray("done\n"));
+}
+
+// What a killed program left under a temporary name goes when the shard is done.
+void SlurmJobTest::leftovers_of_a_shard_go() {
+  const QTemporaryDir folder;
+  const SlurmJob job = job_in(folder);
+  QVERIFY(!write_slurm(job));
+  write_program(folder);
+  const QDir in(QString::fromStdString(job.folder.string()));
+  write(in.filePath(".checkpoint-0-5-0.json.partial-abc123"), "half");
+  write(in.filePath(".checkpoint-2-5-0.json.partial-abc123"), "of another shard");
+  QCOMPARE(run_script(job, "shard.sh", {"SLURM_ARRAY_TASK_ID=0"}), 0);
+  QCOMPARE(in.entryList({".checkpoint*"}, QDir::Files | QDir::Hidden),
+           QStringList{".checkpoint-2-5-0.json.partial-abc123"});
 }
 
 void SlurmJobTest::submits_both_jobs() {

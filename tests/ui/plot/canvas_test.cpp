@@ -256,6 +256,18 @@ class CanvasTest : public QObject {
     QCOMPARE(texts(log_scale(10, 30), 300, 60), QStringList({"10", "15", "20", "25", "30"}));
   }
 
+  // Ticks that are equal numbers never end.
+  void almostEqualEnds() {
+    for (const double low : {1.0, 1e-9, 3.7e8, -2.0}) {
+      double high = low;
+      for (int ulps = 1; ulps <= 4096; ulps *= 2) {
+        for (int i = 0; i < ulps; ++i) high = std::nextafter(high, 1e300);
+        QVERIFY(ticks_of(linear_scale(low, high), 700, 40).size() < 50);
+      }
+      QVERIFY(ticks_of(linear_scale(low, low + std::fabs(low) * 1e-9), 700, 40).size() > 3);
+    }
+  }
+
   void placesAndTicksAgree() {
     for (const AxisScale& scale : {linear_scale(3, 17), log_scale(3, 17000), log_scale(8, 1024, 2)})
       for (const AxisTick& tick : ticks_of(scale, 500, 50)) {

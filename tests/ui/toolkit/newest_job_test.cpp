@@ -45,11 +45,13 @@ class NewestJobTest : public QObject {
     QFETCH(QString, words);
     QSignalSpy failures(&JobFailures::instance(), &JobFailures::failed);
     NewestJob job;
+    QSignalSpy failed(&job, &NewestJob::failed);
     job.start([kind](const NewestJob::Post&, std::stop_token) {
       if (kind == 0) throw std::bad_alloc();
       throw std::runtime_error("a test");
     });
     QTRY_COMPARE(failures.size(), 1);
+    QCOMPARE(failed.size(), 1);
     QVERIFY2(failures[0][0].toString().contains(words), qPrintable(failures[0][0].toString()));
     // The thread goes on.
     bool done = false;

@@ -233,6 +233,20 @@ class ArchitectureViewTest : public QObject {
     QCOMPARE(editor->width(), width);
   }
 
+  // Another text in the editor is an edit that undo takes back.
+  void whatWasTypedComesBack() {
+    view_->showPage(ArchitectureView::Text);
+    auto* editor = find<QPlainTextEdit>("architecture_text");
+    view_->text()->duplicate("llama", false);
+    const QString before = editor->toPlainText() + "  ";
+    editor->moveCursor(QTextCursor::End);
+    editor->insertPlainText("  ");
+    view_->text()->duplicate("gpt", false);
+    QVERIFY(editor->toPlainText() != before);
+    editor->undo();
+    QCOMPARE(editor->toPlainText(), before);
+  }
+
   // The name is asked in the page: nothing blocks the window.
   void savesTheModel() {
     view_->activateWindow();  // the keyboard reaches the active window alone

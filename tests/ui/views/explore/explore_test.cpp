@@ -191,6 +191,19 @@ class ExploreTest : public QObject {
     QCOMPARE(w.setup().runButton()->text(), QString("Search"));
   }
 
+  // The result of a search is of the document in which it began.
+  void aSearchEndsWithItsDocument() {
+    ExploreWindow w;
+    w.vary({{"tp", "1..64"}, {"pp", "all"}, {"microbatch", "1..512"}, {"seq", "1024..65536+64"}});
+    w.setup().row("gpus")->setValues("8..65536*2");
+    QSignalSpy finished(w.view().job(), &ExploreJob::finished);
+    QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
+    QVERIFY(w.view().job()->running());
+    w.session.reset(default_design());
+    QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, test::kLongestRun);
+    QVERIFY(!w.session.search() && !w.view().job()->rows());
+  }
+
   // Each reason has an example: the message of one excluded design.
   void saysWhyDesignsAreLeftOut() {
     ExploreWindow w;
