@@ -420,7 +420,16 @@ void MainWindow::restoreStudy(const Recovery& recovery, const std::shared_ptr<St
 
 void MainWindow::reopenLast() {
   const QString path = settings::lastDocument();
-  if (settings::reopensLast() && QFileInfo::exists(path)) document_->openPath(path);
+  if (!settings::reopensLast() || !QFileInfo::exists(path)) return;
+  const bool ended = settings::openingDocument() == path;
+  settings::setOpeningDocument(ended ? QString() : path);
+  if (ended)
+    return message_->show(
+        tr("%1 was not opened: the program ended the last time before it showed a step of it.").arg(path));
+  connect(
+      session_, &Session::estimateArrived, this, [] { settings::setOpeningDocument({}); },
+      Qt::SingleShotConnection);
+  document_->openPath(path);
 }
 
 void MainWindow::find() {
@@ -555,6 +564,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   job_->cancel();  // removes the partial bundle
   rememberLayout();
   if (autosave_) autosave_->finish();
+  settings::setOpeningDocument({});
   help_->close();
   event->accept();
 }

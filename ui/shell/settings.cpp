@@ -77,6 +77,8 @@ bool reopensLast() { return read("files/reopen_last", true).toBool(); }
 void setReopensLast(bool on) { write("files/reopen_last", on); }
 QString lastDocument() { return read("files/last").toString(); }
 void setLastDocument(const QString& path) { write("files/last", path); }
+QString openingDocument() { return read("files/opening").toString(); }
+void setOpeningDocument(const QString& path) { write("files/opening", path); }
 QString lastView() { return read("window/view").toString(); }
 void setLastView(const QString& name) { write("window/view", name); }
 

@@ -41,6 +41,9 @@ bool reopensLast();
 void setReopensLast(bool on);
 QString lastDocument();  // empty: the last window showed a design that was never saved
 void setLastDocument(const QString& path);
+// The document that a start opens. It stays where the program ends meanwhile, for want of memory for example.
+QString openingDocument();
+void setOpeningDocument(const QString& path);
 QString lastView();  // its name; empty before the first run
 void setLastView(const QString& name);
 

@@ -19,6 +19,7 @@
 #include "ui/shell/commands.h"
 #include "ui/shell/document.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/message_bar.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/windows.h"
@@ -168,6 +169,26 @@ class WindowsTest : public QObject {
     MainWindow* next = windows_->make();
     next->reopenLast();
     QVERIFY(next->document()->path().isEmpty());
+  }
+
+  // A document that ends the program would end every start.
+  void aDocumentThatEndedTheProgramIsNotReopened() {
+    MainWindow* window = windows_->open();
+    const QString path = folder_.filePath("heavy.json");
+    QVERIFY(window->document()->savePath(path));
+    settings::setReopensLast(true);
+    settings::setOpeningDocument(path);  // as a start that ended before its first estimate leaves it
+    MainWindow* next = windows_->make();
+    next->reopenLast();
+    QVERIFY(next->document()->path().isEmpty());
+    QVERIFY(next->messageBar()->text().contains(path));
+    next = windows_->make();
+    next->reopenLast();
+    QCOMPARE(next->document()->path(), path);
+    QCOMPARE(settings::openingDocument(), path);
+    next->session()->waitForEstimate();
+    QVERIFY(settings::openingDocument().isEmpty());
+    QVERIFY(QFile::remove(path));
   }
 
   void theVerdictCopiesTheCommandLine() {
