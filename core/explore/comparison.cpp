@@ -107,10 +107,10 @@ std::string_view figure_group_label(FigureGroup group) {
   return "";
 }
 
-ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache) {
+ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache, std::stop_token stop) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  ComparedDesign out{estimate(design, std::move(cache)), nullptr};
-  if (out.report->valid()) out.simulation = simulate(*out.report);
+  ComparedDesign out{estimate(design, std::move(cache), stop), nullptr};
+  if (out.report && out.report->valid()) out.simulation = simulate(*out.report, stop);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,9 @@ struct ComparedDesign {
   std::shared_ptr<const Report> report;          // an estimate
   std::shared_ptr<const Simulation> simulation;  // null: the design is invalid
 };
-ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache = {});
+// Without a report if it was stopped.
+ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache = {},
+                        std::stop_token stop = {});
 
 // A knob whose value differs between the designs.
 struct ComparedKnob {

@@ -92,8 +92,8 @@ void Comparisons::computeMissing() {
   if (left.empty()) return job_.stop();
   job_.start([this, left = std::move(left)](const NewestJob::Post& post, std::stop_token stop) {
     for (const Design& design : left) {
+      const ComparedDesign made = compared(design, plans_, stop);
       if (stop.stop_requested()) return;
-      const ComparedDesign made = compared(design, plans_);
       post([this, design, made] {
         if (find(design) < 0) return;
         for (PinnedDesign& p : pinned_) {  // also with other settings of requests

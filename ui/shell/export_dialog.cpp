@@ -220,8 +220,9 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
       for (const bool tensors : {false, true}) {
         ExportOptions options;
         options.tensors = tensors;
-        bytes[tensors] = estimate_bundle_bytes(**window, options);
+        bytes[tensors] = estimate_bundle_bytes(**window, options, stop);
       }
+    if (stop.stop_requested()) return;
     post([this, made = std::move(made), plain = bytes[0], with_tensors = bytes[1]] {
       if (const auto* problem = std::get_if<Problem>(&made))
         window_problem_ = text_of(to_string(*problem));
