@@ -3,6 +3,9 @@
 #include <QMetaObject>
 #include <utility>
 
+#include "base/fatal.h"
+#include "ui/toolkit/newest_job.h"
+
 namespace shardscape::ui {
 
 LayoutWorker::LayoutWorker(QObject* parent) : QObject(parent) {
@@ -40,7 +43,15 @@ void LayoutWorker::run(const std::stop_token& stop) {
       job_stop = current_.get_token();
     }
     if (std::exchange(generation, job.generation) != job.generation) cache.clear();
-    auto sheet = SheetBuilder(*job.tree, job.options, job.fonts, job.expanded, cache, job_stop).root();
+    std::shared_ptr<const Sheet> sheet;
+    try {
+      sheet = SheetBuilder(*job.tree, job.options, job.fonts, job.expanded, cache, job_stop).root();
+    } catch (const std::exception& error) {
+      cache.clear();
+      inbox_.post([reason = QString::fromStdString(fatal_text(error))] {
+        Q_EMIT JobFailures::instance().failed(reason);
+      });
+    }
     if (!sheet || job_stop.stop_requested()) continue;
     inbox_.post([this, number = job.job, sheet = std::move(sheet)] { Q_EMIT finished(number, sheet); });
   }
