@@ -5,6 +5,7 @@
 #include "offscreen.h"
 #include "ui/inspector/fact_row.h"
 
+using namespace shardscape;
 using namespace shardscape::ui;
 
 class FactRowTest : public QObject {

@@ -9,6 +9,7 @@
 #include "ui/shell/actions.h"
 #include "window_test.h"
 
+using namespace shardscape;
 using namespace shardscape::ui;
 
 class NarrowWindowTest : public WindowTest {
