@@ -10,6 +10,7 @@
 #include "design/document.h"
 #include "offscreen.h"
 #include "ui/shell/document.h"
+#include "ui/shell/message_bar.h"
 #include "ui/toolkit/save_file_dialog.h"
 #include "window_test.h"
 
