@@ -108,7 +108,6 @@ const QStringList kUiOrder{"toolkit",
 
 // Folders of sources that have no test program of their own. launch_documents_test.cpp has those of launches.
 const QStringList kUntested{"core/model/huggingface/families",
-                            "ui/inspector",
                             "core/launch/automodel",
                             "core/launch/internevo",
                             "core/launch/litgpt",

@@ -76,7 +76,8 @@ void InterruptTest::other_signals_change_nothing() {
   QThread::msleep(100);
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
   const FaultRun run = finish(process);
-  QVERIFY2(run.exit_code == 130, qPrintable(run.err));
+  // Before the program takes the signals over, the first one ends it.
+  QVERIFY2(run.exit_code == 130 || run.signal == SIGUSR1, qPrintable(run.err));
 }
 
 QTEST_GUILESS_MAIN(InterruptTest)
