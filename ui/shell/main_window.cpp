@@ -80,12 +80,7 @@ constexpr int kProblemsHeight = 180;
 constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360);
 // Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 304, 340); }
-// Where the window is narrow, the view has its least width first.
-int inspector_width(int width) {
-  constexpr int kDividers = 2;
-  const int left = width - form_width(width) - kLeastView.width() - kDividers;
-  return std::max(std::min(std::clamp(width * 21 / 100, 268, 400), left), 240);
-}
+int inspector_width(int width) { return std::clamp(width * 21 / 100, 264, 400); }
 
 }  // namespace
 

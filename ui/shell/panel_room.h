@@ -16,7 +16,7 @@ inline constexpr int kRoomForBoth = 940, kRoomForOne = 700;
 // A view in a smaller pane scrolls. The controls of a view that cannot wrap need up to about 500 pixels
 // (Architecture). A window of 853x533, the room that fonts of 150 % leave on 1280x800, has about 550 pixels
 // next to the form: there no view scrolls sideways.
-inline constexpr QSize kLeastView(528, 300);
+inline constexpr QSize kLeastView(508, 300);
 
 class PanelRoom : public QObject {
   Q_OBJECT
