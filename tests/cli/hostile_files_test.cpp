@@ -246,7 +246,7 @@ class HostileFilesTest : public QObject {
 
   // Services that run at once read the whole pipe, not a part each.
   void pipesOfSeveralThreads() {
-    QByteArray lengths = "input_tokens,output_tokens\n";
+    QByteArray lengths = "input_length,output_length\n";
     for (int i = 0; i < 40000; ++i) lengths += QByteArray::number(100 + i % 7) + ",2\n";
     QProcess process;
     process.start(SHARDSCAPE_CLI, {"serve", "--model", "llama3-8b", "--lengths", "/dev/stdin", "--requests",
