@@ -67,7 +67,8 @@ void set_up(QCommandLineParser& parser) {
   for (const WindowFlag& flag : kWindowFlags) parser.addOption({flag.name + 2, flag.help, flag.operand});
 }
 
-// No help, no version and no mistake, with which the parser ends the program while threads run.
+// Whether the program goes on after its flags: help, a version and a mistake end it, and no thread may run
+// then.
 bool goes_on(QCommandLineParser& parser, int argc, char** argv) {
   QStringList words;
   for (int i = 0; i < argc; ++i) words << QString::fromLocal8Bit(argv[i]);

@@ -17,6 +17,8 @@
 namespace shardscape {
 namespace {
 
+constexpr const char* kOtherWay = "--html FILE, which every browser prints as PDF";
+
 // The window program: beside this one, else in PATH. Empty: it is not installed.
 QString window_program() {
   std::error_code none;
@@ -32,8 +34,7 @@ std::optional<Problem> write_pdf(const PageReport& page, const std::string& path
   const QString program = window_program();
   if (program.isEmpty())
     return Problem{ProblemCode::FileNotWritable, "--pdf",
-                   "the window program shardscape, which writes PDF files, is not installed",
-                   "--html FILE, which every browser prints as PDF"};
+                   "the window program shardscape, which writes PDF files, is not installed", kOtherWay};
   const QTemporaryDir folder;
   if (!folder.isValid())
     return Problem{ProblemCode::FolderNotWritable, QDir::tempPath().toStdString(),
@@ -49,7 +50,7 @@ std::optional<Problem> write_pdf(const PageReport& page, const std::string& path
     return Problem{ProblemCode::FileNotWritable, path,
                    "the PDF was not written: " + program.toStdString() +
                        " does not start: " + process.errorString().toStdString(),
-                   "--html FILE, which every browser prints as PDF"};
+                   kOtherWay};
   process.waitForFinished(-1);
   if (process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0) return std::nullopt;
   const std::string said = process.readAllStandardError().trimmed().toStdString();

@@ -10,6 +10,10 @@ JobFailures& JobFailures::instance() {
   return failures;
 }
 
+std::function<void()> JobFailures::telling(const std::exception& error) {
+  return [reason = QString::fromStdString(fatal_text(error))] { Q_EMIT instance().failed(reason); };
+}
+
 NewestJob::NewestJob(QObject* parent)
     : QObject(parent), thread_([this](std::stop_token stop) { run(stop); }) {}
 
@@ -55,8 +59,8 @@ void NewestJob::run(std::stop_token stop) {
     try {
       work(post, stop_this);
     } catch (const std::exception& error) {
-      post([this, reason = QString::fromStdString(fatal_text(error))] {
-        Q_EMIT JobFailures::instance().failed(reason);
+      post([this, tell = JobFailures::telling(error)] {
+        tell();
         Q_EMIT failed();
       });
     }

@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <stop_token>
@@ -17,6 +18,8 @@ class JobFailures : public QObject {
   Q_OBJECT
  public:
   static JobFailures& instance();
+  // What tells it, for the window's thread.
+  static std::function<void()> telling(const std::exception& error);
  Q_SIGNALS:
   void failed(const QString& reason);  // in the window's thread
 };

@@ -108,8 +108,8 @@ class Search {
     if (rate > 0) runner.price = price_per_request(candidate.design, entry.figures, rate);
   }
 
-  // Equal candidates: the first one dominates. What dominates a candidate dominates all that it dominates, so
-  // each is compared with those only that nothing has dominated so far.
+  // Equal candidates: the first one dominates. Dominance is transitive, so each candidate is compared only
+  // with those that are not dominated so far.
   static void prune(std::vector<FleetRunner>& runners) {
     const auto mark = [&](size_t worse, size_t better) {
       runners[worse].entry.end = FleetEnd::Dominated;

@@ -3,7 +3,6 @@
 #include <QMetaObject>
 #include <utility>
 
-#include "base/fatal.h"
 #include "ui/toolkit/newest_job.h"
 
 namespace shardscape::ui {
@@ -48,9 +47,7 @@ void LayoutWorker::run(const std::stop_token& stop) {
       sheet = SheetBuilder(*job.tree, job.options, job.fonts, job.expanded, cache, job_stop).root();
     } catch (const std::exception& error) {
       cache.clear();
-      inbox_.post([reason = QString::fromStdString(fatal_text(error))] {
-        Q_EMIT JobFailures::instance().failed(reason);
-      });
+      inbox_.post(JobFailures::telling(error));
     }
     if (!sheet || job_stop.stop_requested()) continue;
     inbox_.post([this, number = job.job, sheet = std::move(sheet)] { Q_EMIT finished(number, sheet); });

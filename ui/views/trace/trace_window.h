@@ -35,7 +35,6 @@ class TraceWindow : public FileWindow {
   void open(const QString& path);  // a trace file, or a folder of traces
   void showPage(Page page);
   Page page() const;
-  void chooseRank(qint64 rank);
   void showNode(qint64 rank, quint64 node);  // on the page of nodes
   qint64 rank() const;
   TraceLoader* loader() const { return loader_; }
@@ -51,6 +50,7 @@ class TraceWindow : public FileWindow {
   QLabel* message() const { return message_; }
 
  private:
+  void chooseRank(qint64 rank);
   void addTools();
   QWidget* makeOverview();
   QWidget* makeNodes();
