@@ -119,17 +119,15 @@ int run_calibrate(const Arguments& arguments) {
   const std::string* source = arguments.value("--source");
   const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops),
                                              source ? *source : "measured: " + path);
-  if (arguments.has("--json"))
-    std::cout << json_document(error_json(result));
-  else
-    std::cout << error_text(result);
+  // The file first: a pipe of the output may end early.
   const std::string* output = arguments.value("--output");
-  if (!output) return kDone;
-  if (const auto problem = atomic_write(*output, calibration_json(result.calibration))) {
-    print_problem(*problem);
+  const auto failure = output ? atomic_write(*output, calibration_json(result.calibration)) : std::nullopt;
+  std::cout << (arguments.has("--json") ? json_document(error_json(result)) : error_text(result));
+  if (failure) {
+    print_problem(*failure);
     return kFileError;
   }
-  std::cerr << "wrote the calibration to " << *output << "\n";
+  if (output) std::cerr << "wrote the calibration to " << *output << "\n";
   return kDone;
 }
 

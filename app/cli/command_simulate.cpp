@@ -50,14 +50,15 @@ int run_simulate(const Arguments& arguments) {
     return kNegativeAnswer;
   }
   const SimulationReport& report = std::get<SimulationReport>(result);
+  // The file first: a pipe of the output may end early.
+  std::optional<Problem> failure;
+  if (timeline) failure = write_timeline(*timeline, std::get<0>(operand), std::move(spans));
   std::cout << (arguments.has("--json") ? simulation_json(report) : terminal_text(simulation_text(report)));
-  if (timeline) {
-    if (const auto problem = write_timeline(*timeline, std::get<0>(operand), std::move(spans))) {
-      print_problem(*problem);
-      return kFileError;
-    }
-    std::cerr << "wrote the timeline to " << *timeline << "; ui.perfetto.dev opens it\n";
+  if (failure) {
+    print_problem(*failure);
+    return kFileError;
   }
+  if (timeline) std::cerr << "wrote the timeline to " << *timeline << "; ui.perfetto.dev opens it\n";
   return report.ok() ? kDone : kNegativeAnswer;
 }
 

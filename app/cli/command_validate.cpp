@@ -68,14 +68,13 @@ int run_validate(const Arguments& arguments) {
   const auto made = validation_of(sets.front());
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Validation& validation = std::get<Validation>(made);
+  // The file first: a pipe of the output may end early.
+  const std::string* svg = arguments.value("--svg");
+  const auto failure = svg ? atomic_write(*svg, validation_svg(validation)) : std::nullopt;
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));
-  if (!arguments.has("--svg")) return kDone;
-  const std::string path = *arguments.value("--svg");
-  if (const auto problem = atomic_write(path, validation_svg(validation))) {
-    print_problem(*problem);
-    return kFileError;
-  }
-  return kDone;
+  if (!failure) return kDone;
+  print_problem(*failure);
+  return kFileError;
 }
 
 }  // namespace

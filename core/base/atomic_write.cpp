@@ -52,28 +52,13 @@ int write_and_close(int file, std::string_view text) {
   return ::close(file) != 0 && error == 0 ? errno : error;
 }
 
-// Gives the new file the owner, the group and the permissions of the old one. Only root can give files away;
-// without the owner, the permissions are those of the old file all the same. What the old group might do,
-// another group may not. Some file systems have fixed permissions. 0 or errno.
-int take_rights(int file, const struct stat& old) {
-  [[maybe_unused]] int given = ::fchown(file, old.st_uid, old.st_gid);
-  if (given != 0) given = ::fchown(file, static_cast<uid_t>(-1), old.st_gid);
-  struct stat now {};
-  if (::fstat(file, &now) != 0) return errno;
-  mode_t mode = old.st_mode & 07777;
-  if (now.st_gid != old.st_gid) mode &= ~mode_t{S_IRWXG | S_ISGID} | ((mode & S_IRWXO) << 3);
-  if (::fchmod(file, mode) == 0 || (now.st_mode & 07777 & ~mode) == 0) return 0;
-  return errno;
-}
-
-int replace_file(const fs::path& target, const struct stat* old, std::string_view text) {
+// A new temporary file with the text and the rights of the old file. 0 or errno.
+int write_partial(PartialFile& file, const fs::path& target, const struct stat* old, std::string_view text) {
   remove_leftovers(target);
-  PartialFile file;
   if (const int error = file.open(target, old ? old->st_mode & 0777 : 0666)) return error;
   if (old)
     if (const int error = take_rights(file.descriptor(), *old)) return error;
-  if (const int error = write_all(file.descriptor(), text)) return error;
-  return file.commit(true);
+  return write_all(file.descriptor(), text);
 }
 
 Problem not_writable(const fs::path& path, const std::string& reason, const std::string& accepted) {
@@ -81,6 +66,14 @@ Problem not_writable(const fs::path& path, const std::string& reason, const std:
 }
 
 constexpr const char* kWritableFolder = "a path in an existing, writable folder with free space";
+
+std::optional<Problem> problem_of(int error, const fs::path& path) {
+  if (error == 0) return std::nullopt;
+  const bool files = error == ENOSPC && out_of_files(folder_of(path));
+  return not_writable(path,
+                      files ? "the disk has no room for another file (no free inodes)" : std::strerror(error),
+                      kWritableFolder);
+}
 
 // A file that exists, or nothing.
 std::optional<struct stat> status_of(const fs::path& path) {
@@ -133,23 +126,38 @@ std::optional<Problem> why_no_folder(const fs::path& path) {
                  "a new folder in a writable folder"};
 }
 
-std::optional<Problem> atomic_write(const fs::path& path, std::string_view text) {
-  const auto outcome = [&](int error) -> std::optional<Problem> {
-    if (error == 0) return std::nullopt;
-    const bool files = error == ENOSPC && out_of_files(folder_of(path));
-    return not_writable(
-        path, files ? "the disk has no room for another file (no free inodes)" : std::strerror(error),
-        kWritableFolder);
-  };
+AtomicFile::AtomicFile() = default;
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
+
+Result<AtomicFile> AtomicFile::write(const fs::path& path, std::string_view text) {
   const auto old = status_of(path);
-  if (old && S_ISDIR(old->st_mode)) return why_kept(path, *old);
+  if (old && S_ISDIR(old->st_mode)) return *why_kept(path, *old);
   const End end = end_of_links(path);
-  if (end.descriptor) return outcome(write_and_close(::fcntl(*end.descriptor, F_DUPFD_CLOEXEC, 0), text));
-  if (old && !S_ISREG(old->st_mode))
-    return outcome(write_and_close(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), text));
+  AtomicFile made;
+  made.path_ = path;
+  made.text_ = text;
+  made.descriptor_ = end.descriptor;
+  if (end.descriptor || (old && !S_ISREG(old->st_mode))) return made;
   if (old)
-    if (auto problem = why_kept(path, *old)) return problem;
-  return outcome(replace_file(end.path, old ? &*old : nullptr, text));
+    if (auto problem = why_kept(path, *old)) return *problem;
+  made.file_ = std::make_unique<PartialFile>();
+  if (auto problem = problem_of(write_partial(*made.file_, end.path, old ? &*old : nullptr, text), path))
+    return *problem;
+  return made;
+}
+
+std::optional<Problem> AtomicFile::commit() {
+  if (file_) return problem_of(file_->commit(true), path_);
+  const int file = descriptor_ ? ::fcntl(*descriptor_, F_DUPFD_CLOEXEC, 0)
+                               : ::open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  return problem_of(write_and_close(file, text_), path_);
+}
+
+std::optional<Problem> atomic_write(const fs::path& path, std::string_view text) {
+  auto written = AtomicFile::write(path, text);
+  if (auto* problem = std::get_if<Problem>(&written)) return std::move(*problem);
+  return std::get<AtomicFile>(written).commit();
 }
 
 }  // namespace shardscape

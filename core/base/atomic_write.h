@@ -2,12 +2,35 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "base/problem.h"
 
 namespace shardscape {
+
+class PartialFile;
+
+// The two steps of atomic_write, for several files of which none shall change before all of them are written.
+// What is not committed leaves no trace.
+class AtomicFile {
+ public:
+  AtomicFile();
+  AtomicFile(AtomicFile&&) noexcept;
+  ~AtomicFile();
+  // Writes the text to a temporary file next to `path`. The text must live until the commit: what is no
+  // regular file, such as a pipe, gets it then.
+  static Result<AtomicFile> write(const std::filesystem::path& path, std::string_view text);
+  // Syncs the temporary file and renames it to its target.
+  std::optional<Problem> commit();
+
+ private:
+  std::filesystem::path path_;
+  std::string_view text_;
+  std::optional<int> descriptor_;      // /dev/stdout and the like: an open file of this process
+  std::unique_ptr<PartialFile> file_;  // null for what is no regular file
+};
 
 // Writes a temporary file next to `path`, syncs it and renames it. The new file has the permissions of the
 // old one; a symbolic link stays. What is no regular file, such as a device, a pipe or /dev/stdout, gets the

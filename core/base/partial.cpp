@@ -212,6 +212,17 @@ int write_all(int file, std::string_view bytes) {
   return 0;
 }
 
+int take_rights(int file, const struct stat& old) {
+  [[maybe_unused]] int given = ::fchown(file, old.st_uid, old.st_gid);
+  if (given != 0) given = ::fchown(file, static_cast<uid_t>(-1), old.st_gid);
+  struct stat now {};
+  if (::fstat(file, &now) != 0) return errno;
+  mode_t mode = old.st_mode & 07777;
+  if (now.st_gid != old.st_gid) mode &= ~mode_t{S_IRWXG | S_ISGID} | ((mode & S_IRWXO) << 3);
+  if (::fchmod(file, mode) == 0 || (now.st_mode & 07777 & ~mode) == 0) return 0;
+  return errno;
+}
+
 bool out_of_files(const fs::path& folder) {
   struct statvfs info {};
   // Some file systems have no number of files: they state 0 of 0.

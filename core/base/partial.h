@@ -2,6 +2,7 @@
 // on its own, so a later write to the same target knows which ones a killed program left.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -64,6 +65,10 @@ std::vector<std::string> remove_leftovers(const std::filesystem::path& target);
 
 // Writes all bytes to an open file. 0 or errno.
 int write_all(int file, std::string_view bytes);
+// Gives an open file or folder the owner, the group and the permissions of the one that it will replace. Only
+// root can give files away; without the owner, the permissions are those of the old file all the same. What
+// the old group might do, another group may not. Some file systems have fixed permissions. 0 or errno.
+int take_rights(int file, const struct stat& old);
 // Whether the file system has room for no further file, though it may have free bytes.
 bool out_of_files(const std::filesystem::path& folder);
 // Writes the entries of a folder to the disk, where the system can.

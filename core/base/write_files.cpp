@@ -36,9 +36,15 @@ std::optional<Problem> write_files(const fs::path& folder, const std::vector<Nam
   if (error)
     return Problem{ProblemCode::FolderNotWritable, folder.string(),
                    "the folder cannot be made: " + error.message(), "a writable folder"};
+  std::vector<AtomicFile> written;
   for (const NamedText& file : files) {
-    made.note(folder / file.name);
-    if (auto problem = atomic_write(folder / file.name, file.text)) return problem;
+    auto next = AtomicFile::write(folder / file.name, file.text);
+    if (auto* problem = std::get_if<Problem>(&next)) return std::move(*problem);
+    written.push_back(std::get<AtomicFile>(std::move(next)));
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    made.note(folder / files[i].name);
+    if (auto problem = written[i].commit()) return problem;
   }
   made.keep();
   return std::nullopt;

@@ -1,4 +1,4 @@
-// Writes several files into one folder, so that a failure leaves no part of them behind.
+// Writes several files into one folder: all of them or, after a failure, none.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ struct NamedText {
   std::string text;
 };
 
-// Makes the folder, with the folders above it, and writes each file with atomic_write. After a failure, the
-// files and folders that are new are removed again. Returns a Problem with the path.
+// Makes the folder, with the folders above it. Replaces files only when all texts are on the disk. After a
+// failure, the files and folders that are new are removed again. Returns a Problem with the path.
 std::optional<Problem> write_files(const std::filesystem::path& folder, const std::vector<NamedText>& files);
 
 }  // namespace shardscape

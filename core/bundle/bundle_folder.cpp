@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/data_dir.h"
+#include "base/units.h"
 #include "bundle/bundle_files.h"
 #include "bundle/export_settings.h"
 #include "bundle/manifest.h"
@@ -92,13 +93,36 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
                  kAccepted);
 }
 
+// Where two folders cannot be exchanged, the old bundle waits under this name until the new one has its
+// place.
+fs::path waiting_path(const fs::path& target) {
+  return target.parent_path() / ("." + target.filename().string() + ".partial-old-bundle");
+}
+
+// An export that was killed between the two renames left an old bundle under its waiting name. It goes back
+// to its place or, if the new bundle is there, is removed. Returns a line for people; empty: nothing was
+// left.
+std::string settle_waiting(const fs::path& target) {
+  const PathLock lock = PathLock::wait(target.parent_path());  // no running export is between its renames
+  const fs::path waiting = waiting_path(target);
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(waiting, error))) return "";
+  fs::rename(waiting, target, error);  // replaces an empty folder at most
+  if (!error) return "put back " + target.string() + ", which an export that was killed was about to replace";
+  const std::string size = format_bytes(bytes_below(waiting));
+  if (lock.holds()) fs::remove_all(waiting, error);
+  return (!lock.holds() || error ? "cannot remove " : "removed ") + waiting.string() + " (" + size +
+         "), the old bundle that an export that was killed had replaced";
+}
+
 // Exchanges both folders: afterwards `fresh` holds what was in `target`. On failure both stay intact.
 std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
     return std::nullopt;
   // Fallback for file systems that cannot exchange.
   std::error_code error;
-  const fs::path old = fresh.string() + ".old";
+  const PathLock lock = PathLock::wait(target.parent_path());
+  const fs::path old = waiting_path(target);
   fs::rename(target, old, error);
   if (error) return folder_not_writable(target, error.message());
   fs::rename(fresh, target, error);
@@ -111,10 +135,23 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
   return std::nullopt;
 }
 
+// Who may read the old bundle may read the new one.
+std::optional<Problem> take_rights_of(const fs::path& target, const fs::path& fresh) {
+  struct stat old {};
+  if (::stat(target.c_str(), &old) != 0) return folder_not_writable(target, std::strerror(errno));
+  const int file = ::open(fresh.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return folder_not_writable(target, std::strerror(errno));
+  const int error = take_rights(file, old);
+  ::close(file);
+  if (error != 0) return folder_not_writable(target, std::strerror(error));
+  return std::nullopt;
+}
+
 // Puts the fresh bundle in the place of an old one and deletes that one. Other programs may have added files
 // to it since the last look, so what is deleted is looked at again under its temporary name. keep: what is
 // under the temporary name now must stay.
 std::optional<Problem> replace_bundle(const fs::path& fresh, const fs::path& target, bool& keep) {
+  if (auto bad = take_rights_of(target, fresh)) return bad;
   if (auto bad = exchange(fresh, target)) return bad;
   std::optional<Problem> bad;
   try {
@@ -160,13 +197,18 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOpti
     return problem(ProblemCode::FolderNameUnsupported, wanted,
                    "ASTRA-sim reads no communicator groups from a path that contains \"empty\"",
                    "a folder whose name does not contain \"empty\"");
-  if (auto bad = check_target(folder.target_, options.replace)) return *bad;
+  const std::string settled = settle_waiting(folder.target_);
+  if (auto bad = check_target(folder.target_, options.replace)) {
+    if (!settled.empty()) bad->what += "; this export " + settled;
+    return *bad;
+  }
   const fs::path parent = folder.target_.parent_path();
   for (fs::path p = parent; !fs::exists(p, error) && p.has_relative_path(); p = p.parent_path())
     folder.created_ = p;
   fs::create_directories(parent, error);
   if (error) return folder_not_writable(parent, error.message());
   if (auto bad = folder.make_partial(options)) return *bad;
+  if (!settled.empty()) folder.removed_.insert(folder.removed_.begin(), settled);
   return folder;
 }
 

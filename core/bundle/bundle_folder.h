@@ -36,7 +36,8 @@ class BundleFolder {
   const std::filesystem::path& target() const { return target_; }
   // Whether the temporary folder is that of a killed export, with files in it.
   bool resumed() const { return resumed_; }
-  // Lines about temporary folders of killed exports that open() removed.
+  // Lines about what killed exports left: temporary folders that open() removed, an old bundle that it put
+  // back.
   const std::vector<std::string>& removed() const { return removed_; }
   // Leaves the temporary folder for an export that resumes.
   void keep() { keep_ = true; }

@@ -238,6 +238,46 @@ class BundleTest : public QObject {
     QVERIFY(check_bundle(root_ / "a").ok());
   }
 
+  void a_replaced_bundle_keeps_its_permissions() {
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a"})));
+    fs::permissions(root_ / "a", fs::perms(0705));
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .replace = true})));
+    QCOMPARE(static_cast<int>(fs::status(root_ / "a").permissions()), 0705);
+  }
+
+  // Where folders cannot be exchanged, an export may be killed when the old bundle has no name of its own.
+  void a_bundle_whose_replacement_was_killed_comes_back_data() {
+    QTest::addColumn<bool>("empty_folder");
+    QTest::addColumn<bool>("replace");
+    QTest::newRow("no folder, refused") << false << false;
+    QTest::newRow("no folder, replaced") << false << true;
+    QTest::newRow("empty folder, refused") << true << false;
+  }
+  void a_bundle_whose_replacement_was_killed_comes_back() {
+    QFETCH(bool, empty_folder);
+    QFETCH(bool, replace);
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "old"})));
+    fs::rename(root_ / "a", root_ / ".a.partial-old-bundle");
+    if (empty_folder) fs::create_directory(root_ / "a");
+    const auto result = export_bundle(*small_report(),
+                                      {.target = root_ / "a", .name = "new", .replace = replace});
+    QCOMPARE(problem_of(result) == nullptr, replace);
+    QVERIFY(fs::exists(root_ / "a" / (replace ? "new.0.et" : "old.0.et")));
+    QCOMPARE(names(root_).size(), size_t{1});
+    const std::string told = replace ? std::get<ExportSummary>(result).removed.at(0)
+                                     : problem_of(result)->what;
+    QVERIFY2(told.find("put back") != std::string::npos, told.c_str());
+  }
+
+  void an_old_bundle_that_was_replaced_goes() {
+    for (const char* name : {".a.partial-old-bundle", "a"})
+      QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / name})));
+    const auto result = export_bundle(*small_report(), {.target = root_ / "a", .replace = true});
+    QVERIFY(!problem_of(result));
+    QCOMPARE(names(root_).size(), size_t{1});
+    QVERIFY(std::get<ExportSummary>(result).removed.at(0).find("removed") == 0);
+  }
+
   void stopped_export_leaves_nothing() {
     const auto report = small_report();
     QVERIFY(!problem_of(export_bundle(*report, {.target = root_ / "a"})));
