@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "performance/attention_model.h"
@@ -83,18 +84,13 @@ void make_monotonic(const FittedKind<Row, Constants>& kind, Constants& constants
   constexpr int kSweeps = 30;
   constexpr double kUnseen = 0.01;  // weight of a knot without samples, in samples
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    size_t stride = model.size();
-    for (const auto& knots : grid.knots) {
-      stride /= knots.size();
-      for (size_t i = 0; i < model.size(); ++i) {
-        if (i / stride % knots.size() + 1 == knots.size()) continue;
-        const double drop = grid.values[i] + model[i] - grid.values[i + stride] - model[i + stride];
-        if (drop <= 0) continue;
-        const double small = support[i] + kUnseen, large = support[i + stride] + kUnseen;
-        grid.values[i] -= drop * large / (small + large);
-        grid.values[i + stride] += drop * small / (small + large);
-      }
-    }
+    grid.for_neighbours([&](size_t lower, size_t upper) {
+      const double drop = grid.values[lower] + model[lower] - grid.values[upper] - model[upper];
+      if (drop <= 0) return;
+      const double small = support[lower] + kUnseen, large = support[upper] + kUnseen;
+      grid.values[lower] -= drop * large / (small + large);
+      grid.values[upper] += drop * small / (small + large);
+    });
   }
 }
 
@@ -306,6 +302,7 @@ void calibrate_attention(const Accelerator& accelerator, const MeasuredOps& ops,
 std::vector<double> memory_errors(const Accelerator& accelerator, const MemoryCalibration& c,
                                   const std::vector<const MeasuredMemory*>& rows) {
   std::vector<double> out;
+  out.reserve(rows.size());
   for (const MeasuredMemory* row : rows)
     out.push_back(percent_off(calibrated_memory_seconds(accelerator, c, row->bytes), row->us));
   return out;
@@ -316,7 +313,12 @@ MemoryCalibration fit_memory(const Accelerator& accelerator, const std::vector<c
   MemoryCalibration best;
   double least = 1e300;
   const auto consider = [&](MemoryCalibration c) {
-    const double value = spread(memory_errors(accelerator, c, rows)).mean;
+    std::vector<double> errors = memory_errors(accelerator, c, rows);
+    // Most candidates are far worse: their errors need no sorting. The tolerance covers sums of another
+    // order.
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+    if (sum > (1 + 1e-9) * least * static_cast<double>(errors.size())) return;
+    const double value = spread(std::move(errors)).mean;
     if (value < least) {
       least = value;
       best = c;

@@ -104,17 +104,11 @@ class GridFit {
 
   void apply(const std::vector<double>& x, std::vector<double>& out) const {
     for (size_t i = 0; i < x.size(); ++i) out[i] = kRidge * x[i];
-    size_t stride = x.size();
-    for (size_t axis = 0; axis < 3; ++axis) {
-      const size_t size = grid_.knots[axis].size();
-      stride /= size;
-      for (size_t i = 0; i < x.size(); ++i) {
-        if (i / stride % size + 1 == size) continue;
-        const double difference = smoothness_ * (x[i + stride] - x[i]);
-        out[i + stride] += difference;
-        out[i] -= difference;
-      }
-    }
+    grid_.for_neighbours([&](size_t lower, size_t upper) {
+      const double difference = smoothness_ * (x[upper] - x[lower]);
+      out[upper] += difference;
+      out[lower] -= difference;
+    });
     for (size_t s = 0; s < corners_.size(); ++s) {
       double sum = 0;
       for (size_t c = 0; c < 8; ++c) sum += corners_[s].weight[c] * x[corners_[s].index[c]];

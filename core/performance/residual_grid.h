@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 namespace shardscape {
@@ -16,6 +17,18 @@ struct ResidualGrid {
   double at(const std::array<double, 3>& log2_sizes) const;
   // Must be called after a change of knots: it caches their logarithms for at().
   void prepare();
+  // Calls visit(lower, upper) with the indices of each two knots that are neighbours on an axis, axis by
+  // axis.
+  template <typename Visit>
+  void for_neighbours(const Visit& visit) const {
+    size_t stride = values.size();
+    for (const std::vector<double>& axis : knots) {
+      const size_t block = stride;
+      stride /= axis.size();
+      for (size_t begin = 0; begin < values.size(); begin += block)
+        for (size_t i = begin; i < begin + block - stride; ++i) visit(i, i + stride);
+    }
+  }
 
  private:
   std::array<std::vector<double>, 3> logs_;

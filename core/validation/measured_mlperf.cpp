@@ -1,7 +1,9 @@
 // Results of MLPerf Inference: servers of language models at Poisson arrivals, and offline throughput.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "base/units.h"
 #include "serving/requests/arrivals.h"
@@ -82,24 +84,31 @@ MeasuredJson engine_settings(const MeasuredJson& row) {
 
 // The settings of a row without any: those of all rows with the same round, model, scenario and accelerator,
 // if they agree. Partners of NVIDIA submit with its code and configuration files.
-MeasuredJson settings_of(const MeasuredJson& set, const MeasuredJson& row) {
-  MeasuredJson own = engine_settings(row);
-  if (!own.empty()) return own;
-  const auto equal = [&](const MeasuredJson& other, const char* field) {
-    return text_field(other, field) == text_field(row, field);
-  };
-  MeasuredJson found = MeasuredJson::object();
-  for (const MeasuredJson& other : set["rows"]) {
-    if (!equal(other, "round") || !equal(other, "model") || !equal(other, "scenario") ||
-        !equal(other, "accelerator"))
-      continue;
-    const MeasuredJson settings = engine_settings(other);
-    if (settings.empty()) continue;
-    if (!found.empty() && settings != found) return own;
-    found = settings;
+class SharedSettings {
+ public:
+  explicit SharedSettings(const MeasuredJson& set) {
+    for (const MeasuredJson& row : set["rows"]) {
+      MeasuredJson settings = engine_settings(row);
+      if (settings.empty()) continue;
+      const auto [at, fresh] = settings_.emplace(key(row), settings);
+      if (!fresh && at->second != settings) at->second = MeasuredJson::object();
+    }
   }
-  return found;
-}
+  MeasuredJson of(const MeasuredJson& row) const {
+    MeasuredJson own = engine_settings(row);
+    if (!own.empty()) return own;
+    const auto shared = settings_.find(key(row));
+    return shared == settings_.end() ? own : shared->second;
+  }
+
+ private:
+  using Key = std::array<std::string, 4>;
+  static Key key(const MeasuredJson& row) {
+    return {text_field(row, "round"), text_field(row, "model"), text_field(row, "scenario"),
+            text_field(row, "accelerator")};
+  }
+  std::map<Key, MeasuredJson> settings_;  // empty where rows differ
+};
 
 const MeasuredJson& member(const MeasuredJson& object, const char* name) {
   static const MeasuredJson none = MeasuredJson::object();
@@ -162,9 +171,9 @@ void other_products(ServingMapper& m, const std::string& gpu) {
 }
 
 // TensorRT-LLM in the settings of the submission, vLLM with its defaults and one engine per accelerator.
-void engines(ServingMapper& m, const MeasuredJson& set, const MeasuredJson& row) {
+void engines(ServingMapper& m, const SharedSettings& shared, const MeasuredJson& row) {
   const bool trtllm = m.serving().cell.engine == "trtllm";
-  const MeasuredJson config = trtllm ? settings_of(set, row) : MeasuredJson::object();
+  const MeasuredJson config = trtllm ? shared.of(row) : MeasuredJson::object();
   if (trtllm && config.empty()) m.refuse("the row does not give the settings of its engines");
   if (positive_number(config, "power_limit")) m.refuse("the GPUs run under a power cap");
   m.checkpoint(m.text("model"), precision_of(m, config));
@@ -212,6 +221,7 @@ void service_level(ServingMapper& m) {
 // harness), offline in turns. The server scenario draws samples at Poisson arrivals; the offline scenario
 // sends all samples at once.
 void map_mlperf(const MeasuredJson& set, MeasuredSet& out) {
+  const SharedSettings shared(set);
   size_t number = 0;
   for (const MeasuredJson& row : set["rows"]) {
     const std::string framework = text_field(row, "framework");
@@ -231,7 +241,7 @@ void map_mlperf(const MeasuredJson& set, MeasuredSet& out) {
     if (gpu.find("),") != std::string::npos) m.refuse("machines of several kinds share the load");
     other_products(m, gpu);
     m.accelerator(gpu);
-    engines(m, set, row);
+    engines(m, shared, row);
     m.serving().spec.router = offline ? Router::RoundRobin : Router::LeastOutstanding;
     const auto rate = positive_number(m.row(), "target_qps"),
                tokens = positive_number(m.row(), "tokens_per_s"),
