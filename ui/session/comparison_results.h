@@ -29,9 +29,12 @@ class ComparisonResults {
                                                                std::stop_token stop)>;
 
   // changed: called when all() may have changed.
-  ComparisonResults(const Comparisons* comparisons, const QWidget* view, Make make,
-                    std::function<void()> changed)
-      : comparisons_(comparisons), view_(view), make_(std::move(make)), changed_(std::move(changed)) {
+  ComparisonResults(const Comparisons* comparisons, QWidget* view, Make make, std::function<void()> changed)
+      : comparisons_(comparisons),
+        view_(view),
+        make_(std::move(make)),
+        changed_(std::move(changed)),
+        job_(view) {
     QObject::connect(comparisons_, &Comparisons::changed, &job_, [this] {
       if (view_->isVisible() && key_) computeMissing();
       changed_();

@@ -61,7 +61,7 @@ class Comparisons : public QObject {
   const std::shared_ptr<PlanCache> plans_;
   void computeMissing();
   std::vector<PinnedDesign> pinned_;
-  NewestJob job_;
+  NewestJob job_{this};
 };
 
 }  // namespace shardscape::ui

@@ -51,7 +51,7 @@ class LayoutFinder : public QObject {
   bool searching_ = false, answering_ = false;
   double seconds_ = 0;
   QString distance_;
-  NewestJob search_, measure_;  // last members: their threads use the others
+  NewestJob search_{this}, measure_{this};  // last members: their threads use the others
 };
 
 }  // namespace shardscape::ui

@@ -31,7 +31,7 @@ Autosave::Autosave(Session* session, Document* document, const QString& folder, 
       document_(document),
       view_([] { return QString(); }),
       target_(std::make_shared<Target>()),
-      job_(std::make_unique<NewestJob>()) {
+      job_(std::make_unique<NewestJob>(this)) {
   target_->folder = folder;
   timer_.setSingleShot(true);
   timer_.setInterval(kPause);
@@ -88,12 +88,12 @@ void Autosave::saveLast() {
   timer_.stop();
   job_.reset();  // waits for a save
   if (document_->modified()) target_->write(to_json(snapshot()));
-  job_ = std::make_unique<NewestJob>();
+  job_ = std::make_unique<NewestJob>(this);
 }
 
 void Autosave::adopt(std::shared_ptr<StudyFile> file) {
   job_.reset();  // waits for a save
-  job_ = std::make_unique<NewestJob>();
+  job_ = std::make_unique<NewestJob>(this);
   if (target_->file) target_->file->remove();
   target_->file = std::move(file);
   follow();

@@ -37,7 +37,7 @@ class BundleSteps : public QWidget {
   std::optional<double> expected_;
   bool durations_ = false;
   std::function<bool(const QUrl&)> opener_;
-  NewestJob job_;
+  NewestJob job_{this};
 };
 
 }  // namespace shardscape::ui

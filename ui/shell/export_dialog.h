@@ -74,7 +74,7 @@ class ExportDialog : public QDialog {
   QString window_problem_;
   bool folder_chosen_ = false, started_ = false;  // started_: the running export is that of this dialog
   bool part_ = false;                             // the running export has a part of the traces
-  NewestJob window_job_;                          // last member: its thread ends before what it posts to
+  NewestJob window_job_{this};                    // last member: its thread ends before what it posts to
 };
 
 }  // namespace shardscape::ui

@@ -58,7 +58,6 @@
 #include "ui/shell/window_help.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/file_slug.h"
-#include "ui/toolkit/newest_job.h"
 #include "ui/toolkit/save_file_dialog.h"
 #include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/table_search.h"
@@ -211,9 +210,7 @@ void MainWindow::wireFile() {
   connect(document_, &Document::succeeded, message_, &QWidget::hide);
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
-  connect(&JobFailures::instance(), &JobFailures::failed, message_, [this](const QString& reason) {
-    message_->show(tr("A calculation for this window ended without a result: %1").arg(reason));
-  });
+  message_->followJobs({this, session_});
   connect(session_, &Session::adapted, this, &MainWindow::noteAdapted);
   auto* as_long = new QAction(this);  // sets the context length to the sequence length
   connect(as_long, &QAction::triggered, this, [this] {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ui/toolkit/icons.h"
+#include "ui/toolkit/newest_job.h"
 
 namespace shardscape::ui {
 namespace {
@@ -83,6 +84,15 @@ bool MessageBar::eventFilter(QObject* watched, QEvent* event) {
 
 void MessageBar::endNote() {
   if (action_) hide();
+}
+
+void MessageBar::followJobs(const QList<const QObject*>& owners) {
+  connect(&JobFailures::instance(), &JobFailures::failed, this,
+          [this, owners](const QObject* job, const QString& reason) {
+            if (std::any_of(owners.begin(), owners.end(),
+                            [job](const QObject* owner) { return JobFailures::isPartOf(job, owner); }))
+              show(tr("A calculation for this window ended without a result: %1").arg(reason));
+          });
 }
 
 QString MessageBar::text() const { return isHidden() ? QString() : text_->text(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QList>
 
 class QAction;
 class QLabel;
@@ -19,6 +20,8 @@ class MessageBar : public QFrame {
   void note(const QString& text, QAction* action,
             const QString& words = tr("Undo"));  // shown until the next edit; words: the button's text
   void endNote();
+  // Shows why a job of one of these objects, or of a part of them, ended without a result.
+  void followJobs(const QList<const QObject*>& owners);
   QString text() const;
   QPushButton* button() const { return button_; }
 

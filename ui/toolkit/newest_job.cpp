@@ -10,12 +10,16 @@ JobFailures& JobFailures::instance() {
   return failures;
 }
 
-std::function<void()> JobFailures::telling(const std::exception& error) {
-  return [reason = QString::fromStdString(fatal_text(error))] { Q_EMIT instance().failed(reason); };
+std::function<void()> JobFailures::telling(const QObject* job, const std::exception& error) {
+  return [job, reason = QString::fromStdString(fatal_text(error))] { Q_EMIT instance().failed(job, reason); };
 }
 
-NewestJob::NewestJob(QObject* parent)
-    : QObject(parent), thread_([this](std::stop_token stop) { run(stop); }) {}
+bool JobFailures::isPartOf(const QObject* job, const QObject* object) {
+  while (job && job != object) job = job->parent();
+  return job != nullptr;
+}
+
+NewestJob::NewestJob(QObject* owner) : QObject(owner), thread_([this](std::stop_token stop) { run(stop); }) {}
 
 NewestJob::~NewestJob() {
   thread_.request_stop();
@@ -59,7 +63,7 @@ void NewestJob::run(std::stop_token stop) {
     try {
       work(post, stop_this);
     } catch (const std::exception& error) {
-      post([this, tell = JobFailures::telling(error)] {
+      post([this, tell = JobFailures::telling(this, error)] {
         tell();
         Q_EMIT failed();
       });

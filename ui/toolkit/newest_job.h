@@ -13,15 +13,17 @@
 
 namespace shardscape::ui {
 
-// Tells the window of jobs that ended with an exception, such as one of a system without memory.
+// Tells the windows of jobs that ended with an exception, such as one of a system without memory.
 class JobFailures : public QObject {
   Q_OBJECT
  public:
   static JobFailures& instance();
-  // What tells it, for the window's thread.
-  static std::function<void()> telling(const std::exception& error);
+  // What tells it, for the thread of the windows. job: the object that ran it.
+  static std::function<void()> telling(const QObject* job, const std::exception& error);
+  // Whether the job is the object, or a part of it: several windows hear of every failure.
+  static bool isPartOf(const QObject* job, const QObject* object);
  Q_SIGNALS:
-  void failed(const QString& reason);  // in the window's thread
+  void failed(const QObject* job, const QString& reason);  // in the thread of the windows
 };
 
 class NewestJob : public QObject {
@@ -31,7 +33,8 @@ class NewestJob : public QObject {
   using Post = std::function<void(std::function<void()>)>;
   using Work = std::function<void(const Post& post, std::stop_token stop)>;
 
-  explicit NewestJob(QObject* parent = nullptr);
+  // owner: the parent. Failures are shown in the window that it is a part of.
+  explicit NewestJob(QObject* owner);
   ~NewestJob() override;
   void start(Work work);  // never waits
   void stop();

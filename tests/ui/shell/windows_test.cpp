@@ -10,6 +10,7 @@
 #include <QTest>
 #include <QTimer>
 #include <memory>
+#include <new>
 
 #include "design/document.h"
 #include "design/knobs/command_flags.h"
@@ -23,7 +24,9 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/windows.h"
+#include "ui/toolkit/newest_job.h"
 #include "ui/toolkit/screen_room.h"
+#include "ui/views/graph/layout_worker.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -90,6 +93,29 @@ class WindowsTest : public QObject {
     second->session()->waitForReport();
     QCOMPARE(second->verdictStrip()->verdict().isEmpty(), false);
     second->session()->undoStack()->setClean();
+  }
+
+  // Only the window whose page, or whose session, runs the job shows why it failed.
+  void aFailureIsShownInItsOwnWindow_data() {
+    QTest::addColumn<bool>("of_session");
+    QTest::newRow("a page") << false;
+    QTest::newRow("the session") << true;
+  }
+  void aFailureIsShownInItsOwnWindow() {
+    QFETCH(bool, of_session);
+    MainWindow *other = windows_->open(), *own = windows_->open();
+    NewestJob job(of_session ? static_cast<QObject*>(own->session()) : own->tabs()->currentWidget());
+    job.start([](const NewestJob::Post&, std::stop_token) { throw std::bad_alloc(); });
+    QTRY_VERIFY2(own->messageBar()->text().contains("no more memory"), qPrintable(own->messageBar()->text()));
+    QCOMPARE(other->messageBar()->text(), QString());
+  }
+
+  // Else nobody hears of its failure.
+  void everyJobIsAPartOfItsWindow() {
+    MainWindow* window = windows_->open();
+    QVERIFY(window->findChildren<NewestJob*>().size() > 5);
+    QVERIFY(!window->session()->findChildren<NewestJob*>().isEmpty());
+    QVERIFY(!window->findChildren<LayoutWorker*>().isEmpty());
   }
 
   void quitAsksForEachModifiedWindow() {

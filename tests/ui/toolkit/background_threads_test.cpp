@@ -62,7 +62,7 @@ class BackgroundThreadsTest : public QObject {
   }
 
   void jobsOfThePagesAreLowered() {
-    NewestJob job;
+    NewestJob job(this);
     std::atomic<int> inside = -100;
     job.start([&](const NewestJob::Post&, const std::stop_token&) { inside = nice_of(gettid()); });
     QTRY_VERIFY_WITH_TIMEOUT(inside > nice_of(getpid()), kBusy);

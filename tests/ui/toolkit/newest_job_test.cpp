@@ -12,7 +12,7 @@ class NewestJobTest : public QObject {
 
  private Q_SLOTS:
   void deliversInTheThreadOfTheWindow() {
-    NewestJob job;
+    NewestJob job(this);
     const QThread* thread = nullptr;
     job.start([&](const NewestJob::Post& post, std::stop_token) {
       post([&] { thread = QThread::currentThread(); });
@@ -21,7 +21,7 @@ class NewestJobTest : public QObject {
   }
 
   void aNewerJobStopsTheOlder() {
-    NewestJob job;
+    NewestJob job(this);
     std::atomic<bool> began = false;
     QStringList delivered;
     job.start([&](const NewestJob::Post& post, std::stop_token stop) {
@@ -44,7 +44,7 @@ class NewestJobTest : public QObject {
     QFETCH(int, kind);
     QFETCH(QString, words);
     QSignalSpy failures(&JobFailures::instance(), &JobFailures::failed);
-    NewestJob job;
+    NewestJob job(this);
     QSignalSpy failed(&job, &NewestJob::failed);
     job.start([kind](const NewestJob::Post&, std::stop_token) {
       if (kind == 0) throw std::bad_alloc();
@@ -52,7 +52,8 @@ class NewestJobTest : public QObject {
     });
     QTRY_COMPARE(failures.size(), 1);
     QCOMPARE(failed.size(), 1);
-    QVERIFY2(failures[0][0].toString().contains(words), qPrintable(failures[0][0].toString()));
+    QCOMPARE(failures[0][0].value<const QObject*>(), &job);
+    QVERIFY2(failures[0][1].toString().contains(words), qPrintable(failures[0][1].toString()));
     // The thread goes on.
     bool done = false;
     job.start([&](const NewestJob::Post& post, std::stop_token) { post([&] { done = true; }); });

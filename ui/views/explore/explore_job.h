@@ -58,7 +58,7 @@ class ExploreJob : public QObject {
 
  private:
   void post(const SearchProgress& progress);
-  NewestJob counter_;
+  NewestJob counter_{this};
   std::optional<ValidCount> counted_;
   std::optional<Problem> problem_;
   bool counting_ = false;

@@ -94,7 +94,7 @@ class SensitivityPage : public ViewPage {
   void fitTable();
   Kind kind_;
   Session* session_;
-  NewestJob job_;
+  NewestJob job_{this};
   Design design_;  // the design that is being computed, or shown
   bool started_ = false, ready_ = false;
   std::shared_ptr<const SensitivityPageResult> result_;
@@ -114,7 +114,7 @@ class SensitivityPage : public ViewPage {
   std::vector<ClusterVariant> variants_;  // chosen by the person
   std::vector<LayoutAtSize> best_;
   std::vector<ScalingChart::ExtraLine> extra_;
-  NewestJob lines_job_;
+  NewestJob lines_job_{this};
 };
 
 }  // namespace shardscape::ui

@@ -96,7 +96,7 @@ class SetupPanel : public QWidget {
   QWidget* budget_row_;
   ServiceFields* service_;
   ExclusionList* reasons_;
-  NewestJob examples_;
+  NewestJob examples_{this};
   QLabel *size_, *valid_, *refusal_;
   ElidedLabel* progress_text_;
   QProgressBar* progress_;

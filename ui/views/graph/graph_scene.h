@@ -73,7 +73,7 @@ class GraphScene : public QObject {
   QSize viewport_;
   bool late_ = false;
   QTimer late_timer_;
-  LayoutWorker worker_;
+  LayoutWorker worker_{this};
 };
 
 }  // namespace shardscape::ui

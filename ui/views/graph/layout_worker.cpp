@@ -7,7 +7,7 @@
 
 namespace shardscape::ui {
 
-LayoutWorker::LayoutWorker(QObject* parent) : QObject(parent) {
+LayoutWorker::LayoutWorker(QObject* owner) : QObject(owner) {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -47,7 +47,7 @@ void LayoutWorker::run(const std::stop_token& stop) {
       sheet = SheetBuilder(*job.tree, job.options, job.fonts, job.expanded, cache, job_stop).root();
     } catch (const std::exception& error) {
       cache.clear();
-      inbox_.post(JobFailures::telling(error));
+      inbox_.post(JobFailures::telling(this, error));
     }
     if (!sheet || job_stop.stop_requested()) continue;
     inbox_.post([this, number = job.job, sheet = std::move(sheet)] { Q_EMIT finished(number, sheet); });

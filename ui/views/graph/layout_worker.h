@@ -25,7 +25,7 @@ struct LayoutRequest {
 class LayoutWorker : public QObject {
   Q_OBJECT
  public:
-  explicit LayoutWorker(QObject* parent = nullptr);
+  explicit LayoutWorker(QObject* owner);  // see NewestJob
   ~LayoutWorker() override;
   void request(LayoutRequest request);
 

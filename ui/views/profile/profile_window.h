@@ -61,7 +61,7 @@ class ProfileWindow : public FileWindow {
   std::vector<RankProfile> ranks_;
   std::optional<ProfileComparison> comparison_;
   QString accelerator_;
-  NewestJob job_;  // last: it posts to the window
+  NewestJob job_{this};  // last: it posts to the window
 };
 
 }  // namespace shardscape::ui

@@ -91,7 +91,7 @@ class AnswerPanel : public QWidget {
   int row_ = -1;  // selected in the table
   bool working_ = false;
   size_t done_ = 0, of_ = 0;
-  NewestJob job_;  // last member: the thread ends before what it posts to
+  NewestJob job_{this};  // last member: the thread ends before what it posts to
 };
 
 }  // namespace shardscape::ui

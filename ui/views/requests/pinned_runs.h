@@ -57,7 +57,7 @@ class PinnedRuns : public QObject {
   std::vector<Sweep> swept_;
   std::vector<ServiceInput> requested_;  // of the running job
   bool sweeps_ = false, working_ = false;
-  NewestJob job_;  // last member: the thread ends before what it posts to
+  NewestJob job_{this};  // last member: the thread ends before what it posts to
 };
 
 // The settings of `of` that differ from those of `page`, of the engine of `of`: "Sequences 128 · Rate 4".

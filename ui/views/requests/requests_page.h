@@ -149,7 +149,7 @@ class RequestsPage : public ViewPage {
   LatencyModel* latency_model_;
   ServiceComparisonModel* comparison_model_;
   RatesModel* rates_model_;
-  NewestJob job_, sweep_job_;  // last members: the threads end before what they post to
+  NewestJob job_{this}, sweep_job_{this};  // last members: the threads end before what they post to
 };
 
 }  // namespace shardscape::ui

@@ -89,7 +89,7 @@ class ServingPage : public ViewPage {
   SelectionState* state_;
   Session* session_;
   PageSettings* pages_;
-  NewestJob job_;
+  NewestJob job_{this};
   QTimer typing_, dim_delay_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
                                // that quick sweeps do not flicker
   SweepRequest request_, shown_request_;

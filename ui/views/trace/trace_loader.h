@@ -62,7 +62,7 @@ class TraceLoader : public QObject {
   qint64 first_rank_ = 0;
   std::shared_ptr<const TraceOverview> overview_;
   std::shared_ptr<const Content> content_;
-  NewestJob overview_job_, query_job_, timeline_job_;
+  NewestJob overview_job_{this}, query_job_{this}, timeline_job_{this};
 };
 
 }  // namespace shardscape::ui
