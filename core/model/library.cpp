@@ -27,6 +27,23 @@ namespace {
 // 10,000. Readers compare every line with those before it.
 constexpr size_t kLongestFile = 65'536;
 
+constexpr const char* kSubfolders[] = {"blocks", "towers", "architectures", "profiles", "presets"};
+
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void add_stamp(FileStamps& stamps, const std::filesystem::path& file) {
+  std::error_code ignored;
+  stamps[file.string()] = {std::filesystem::last_write_time(file, ignored),
+                           std::filesystem::file_size(file, ignored)};
+}
+
 }  // namespace
 
 Symbol chunk_count_symbol(int64_t tokens) { return Symbol::intern("nc" + std::to_string(tokens)); }
@@ -102,10 +119,11 @@ class LibraryReader {
   explicit LibraryReader(ModelLibrary& library) : library_(library) {}
 
   void read(const std::filesystem::path& folder) {
-    for (const char* sub : {"blocks", "towers", "architectures", "profiles", "presets"})
+    const bool own = folder == own_folder();
+    for (const char* sub : kSubfolders)
       for (const auto& path : files_of(folder / sub)) {
-        const std::string name = folder == own_folder() ? path.string()
-                                                        : std::string(sub) + "/" + path.filename().string();
+        const std::string name = own ? path.string() : std::string(sub) + "/" + path.filename().string();
+        if (own) add_stamp(library_.own_files_, path);
         auto text = read_text(path);
         if (auto* problem = std::get_if<Problem>(&text))
           library_.problems_.push_back(*problem);
@@ -209,15 +227,6 @@ class LibraryReader {
     architecture = std::move(out);
   }
 
-  static std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-
   void add_content(const std::string& text) {  // FNV-1a
     auto hash = static_cast<uint64_t>(library_.content_);
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -277,6 +286,15 @@ bool is_own(const SourcePlace& place) {
   return !folder.empty() && place.file.starts_with(folder + "/");
 }
 
+FileStamps own_file_stamps() {
+  FileStamps out;
+  const std::filesystem::path own = own_folder();
+  if (own.empty()) return out;
+  for (const char* sub : kSubfolders)
+    for (const auto& path : files_of(own / sub)) add_stamp(out, path);
+  return out;
+}
+
 std::vector<std::string> ModelLibrary::folders() {
   return {(data_dir() / "models").string(), own_folder().string()};
 }
@@ -297,6 +315,7 @@ ModelLibrary ModelLibrary::with(const DataText& text) const {
   library.presets_ = presets_;
   library.profiles_ = profiles_;
   library.content_ = content_;
+  library.own_files_ = own_files_;
   library.problems_.assign(problems_.begin(),
                            problems_.begin() + static_cast<std::ptrdiff_t>(problems_of_files_));
   LibraryReader reader(library);

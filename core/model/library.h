@@ -2,7 +2,9 @@
 // profiles. Built-in files come first, the user's files follow.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +48,11 @@ std::filesystem::path own_folder();
 // Whether the file is in the folder of the person's own models.
 bool is_own(const SourcePlace& place);
 struct Templates;
+
+// By path: the time of the last change and the size in bytes.
+using FileStamps = std::map<std::string, std::pair<std::filesystem::file_time_type, uintmax_t>>;
+// Of the files of the person's own models, now.
+FileStamps own_file_stamps();
 
 class ModelLibrary {
  public:
@@ -91,6 +98,9 @@ class ModelLibrary {
   const std::vector<KernelProfile>& profiles() const { return profiles_; }
   // Mistakes in data files. Files with a mistake are left out.
   const std::vector<Problem>& problems() const { return problems_; }
+  // The stamps of own files, each taken before its text was read: a file that has changed since has another
+  // stamp.
+  const FileStamps& own_files() const { return own_files_; }
   // A hash of all texts but those of presets. Cache keys contain it, so that libraries can share a cache.
   int64_t content() const { return content_; }
 
@@ -102,6 +112,7 @@ class ModelLibrary {
   std::vector<BlockTemplate> blocks_;
   std::vector<KernelProfile> profiles_;
   std::vector<Problem> problems_;
+  FileStamps own_files_;
   size_t problems_of_files_ = 0;  // the first ones; the others are mistakes between files
   int64_t content_ = 0;
   // What the files state, and architectures with made kinds, which are resolved when someone asks for them.

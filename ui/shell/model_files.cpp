@@ -1,11 +1,9 @@
 #include "ui/shell/model_files.h"
 
-#include <QDateTime>
 #include <QDir>
 #include <QDirIterator>
 #include <QFileInfo>
 
-#include "model/library.h"
 #include "ui/session/session.h"
 #include "ui/shell/message_bar.h"
 
@@ -19,31 +17,23 @@ QString own() { return QString::fromStdString(own_folder().string()); }
 }  // namespace
 
 ModelFiles::ModelFiles(Session* session, MessageBar* messages, QObject* parent)
-    : QObject(parent), session_(session), messages_(messages), read_(stamps()) {
+    : QObject(parent), session_(session), messages_(messages) {
   pause_.setSingleShot(true);
   pause_.setInterval(kPauseMs);
   connect(&pause_, &QTimer::timeout, this, &ModelFiles::readAgain);
   for (const auto signal : {&QFileSystemWatcher::directoryChanged, &QFileSystemWatcher::fileChanged})
     connect(&watcher_, signal, &pause_, qOverload<>(&QTimer::start));
   // The program's own saves read the library at once.
-  connect(session, &Session::libraryChanged, this, [this] {
-    read_ = stamps();
-    watch();
-  });
-  watch();
+  connect(session, &Session::libraryChanged, this, &ModelFiles::follow);
+  follow();
   report();
 }
 
-ModelFiles::Stamps ModelFiles::stamps() const {
-  Stamps out;
-  if (own().isEmpty()) return out;
-  QDirIterator files(own(), {QStringLiteral("*.json")}, QDir::Files, QDirIterator::Subdirectories);
-  while (files.hasNext()) {
-    files.next();
-    const QFileInfo file = files.fileInfo();
-    out[file.filePath()] = {file.lastModified().toMSecsSinceEpoch(), file.size()};
-  }
-  return out;
+// A file may have changed before it is watched.
+void ModelFiles::follow() {
+  read_ = ModelLibrary::instance().own_files();
+  watch();
+  if (own_file_stamps() != read_) pause_.start();
 }
 
 // Watches files for changes, and folders for new and replaced files. Until the folder of the models exists,
@@ -56,7 +46,7 @@ void ModelFiles::watch() {
   if (folder == own()) {
     QDirIterator folders(folder, QDir::Dirs | QDir::NoDotAndDotDot);
     while (folders.hasNext()) paths << folders.next();
-    paths << stamps().keys();
+    for (const auto& [path, stamp] : own_file_stamps()) paths << QString::fromStdString(path);
   }
   const QStringList watched = watcher_.files() + watcher_.directories();
   if (!watched.isEmpty()) watcher_.removePaths(watched);
@@ -65,7 +55,7 @@ void ModelFiles::watch() {
 
 void ModelFiles::readAgain() {
   watch();  // a replaced file is no longer watched
-  if (stamps() == read_) return;
+  if (own_file_stamps() == read_) return;
   session_->reloadLibrary();
   report();
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <QFileSystemWatcher>
-#include <QHash>
 #include <QObject>
 #include <QTimer>
+
+#include "model/library.h"
 
 namespace shardscape::ui {
 
@@ -19,17 +20,15 @@ class ModelFiles : public QObject {
   ModelFiles(Session* session, MessageBar* messages, QObject* parent);
 
  private:
-  // By path: time of the last change and size in bytes.
-  using Stamps = QHash<QString, QPair<qint64, qint64>>;
-  Stamps stamps() const;
+  void follow();  // the library of the program, which has just been read
   void watch();
   void readAgain();  // if a file differs from when the library was read
   void report();
   Session* session_;
   MessageBar* messages_;
   QFileSystemWatcher watcher_;
-  QTimer pause_;  // an editor writes a file in several steps
-  Stamps read_;   // when the library was read
+  QTimer pause_;     // an editor writes a file in several steps
+  FileStamps read_;  // when the library was read
   QString reported_;
 };
 

@@ -57,6 +57,19 @@ class ModelFilesTest : public WindowTest {
     QTRY_VERIFY(nameOfMine().isEmpty());
   }
 
+  // A file that changes after the library was read, and before the window watches it.
+  void changesBeforeTheWindowAreRead() {
+    ModelLibrary::replace(std::make_shared<const ModelLibrary>(ModelLibrary::load(ModelLibrary::folders())));
+    const QByteArray early = preset("An early name");
+    closeWindow();
+    write("mine.json", early);
+    QVERIFY(nameOfMine().isEmpty());
+    openWindow();
+    QTRY_COMPARE(nameOfMine(), QString("An early name"));
+    QVERIFY(QFile::remove(home_.filePath("shardscape/models/presets/mine.json")));
+    QTRY_VERIFY(nameOfMine().isEmpty());
+  }
+
   void brokenFilesAreReported() {
     QVERIFY(window_->messageBar()->text().isEmpty());
     write("mine.json", "{\n \"preset\": 7\n}\n");
