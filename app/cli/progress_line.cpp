@@ -28,9 +28,4 @@ void ProgressLine::show(const std::string& text) {
   std::fputs((kClearLine + printable(text)).c_str(), stderr);
 }
 
-void CountLine::show(size_t done, size_t of) {
-  const std::lock_guard lock(mutex_);
-  line_.show(std::to_string(done) + " of " + std::to_string(of));
-}
-
 }  // namespace shardscape

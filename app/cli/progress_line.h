@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <string>
 
 namespace shardscape {
@@ -19,16 +18,6 @@ class ProgressLine {
  private:
   bool terminal_ = false, shown_ = false;
   std::chrono::steady_clock::time_point last_{};
-};
-
-// "3 of 48", from any thread.
-class CountLine {
- public:
-  void show(size_t done, size_t of);
-
- private:
-  ProgressLine line_;
-  std::mutex mutex_;
 };
 
 }  // namespace shardscape

@@ -32,8 +32,10 @@ struct Question {
 template <class Answer>
 int ask(const Arguments& arguments, const Question<Answer>& question, const Interrupt& interrupt) {
   const auto made = [&] {
-    CountLine line;
-    return question.compute(interrupt.token(), [&](size_t done, size_t of) { line.show(done, of); });
+    ProgressLine line;
+    return question.compute(interrupt.token(), [&](size_t done, size_t of) {
+      line.show(std::to_string(done) + " of " + std::to_string(of));
+    });
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
   if (const auto* problem = std::get_if<Problem>(&made)) return service_refusal(*problem);

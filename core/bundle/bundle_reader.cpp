@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include "bundle/trace_folder.h"
 #include "chakra/digest.h"
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 
 namespace shardscape {
 namespace {
@@ -169,14 +169,15 @@ class BundleReader {
     const size_t count = files_.paths.size();
     out_.traces.ranks.resize(count);
     tbb::enumerable_thread_specific<Findings> local;
-    std::atomic<size_t> done{0};
+    const ProgressCount::Tell tell = [&](size_t done, size_t of) {
+      if (progress_ && done % std::max<size_t>(1, of / 100) == 0)
+        progress_(0.9 * static_cast<double>(done) / static_cast<double>(of));
+    };
+    ProgressCount done(tell);
     parallel_loop(count, [&](size_t r) {
       if (stop_.stop_requested() || files_.paths[r].empty()) return;
       read_one(static_cast<int64_t>(r), local.local());
-      const size_t so_far = ++done;
-      if (!progress_ || (so_far % std::max<size_t>(1, count / 100) != 0)) return;
-      const std::lock_guard lock(mutex_);
-      progress_(0.9 * static_cast<double>(so_far) / static_cast<double>(count));
+      done.step(count);
     });
     for (Findings& f : local) findings_.merge(std::move(f));
   }

@@ -1,12 +1,12 @@
 #include "explore/sensitivity.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "design/knobs/knob_state.h"
 #include "design/limits.h"
 #include "design/validate/validate.h"
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 
 namespace shardscape {
 namespace {
@@ -152,13 +152,11 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   std::vector<Neighbour*> all;
   for (KnobSensitivity& effect : out.knobs)
     for (Neighbour& n : effect.neighbours) all.push_back(&n);
-  std::mutex progress_mutex;
-  size_t done = 0;
+  ProgressCount count(progress);
   parallel_loop(all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
-    const std::lock_guard lock(progress_mutex);
-    if (progress) progress(++done, all.size());
+    count.step(all.size());
   });
   if (stop.stop_requested()) return std::nullopt;
   for (KnobSensitivity& effect : out.knobs) {

@@ -47,7 +47,7 @@ struct Sensitivity {
 };
 
 // Requires a valid design. Omits knobs of the model, the mode, knobs without effect, and knobs at 0, where
-// the program chooses the value. Empty if stopped.
+// the program chooses the value. Empty if stopped. progress: called from any thread, see ProgressCount.
 std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop = {},
                                        const std::function<void(size_t done, size_t of)>& progress = {});
 

@@ -1,7 +1,6 @@
 #include "explore/service_comparison.h"
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -11,6 +10,7 @@
 
 #include "accuracy/error_band.h"
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 
 namespace shardscape {
 namespace {
@@ -97,7 +97,7 @@ Result<std::shared_ptr<const ServiceComparison>> run_services(
   auto out = std::make_shared<ServiceComparison>();
   out->runs.resize(services.size());
   std::vector<std::optional<Problem>> problems(services.size());
-  std::atomic<size_t> done = 0;
+  ProgressCount count(progress);
   parallel_loop(services.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     NamedDesign& one = services[i];
@@ -107,7 +107,7 @@ Result<std::shared_ptr<const ServiceComparison>> run_services(
       problems[i] = std::move(*problem);
     else
       out->runs[i] = std::get<0>(std::move(run));
-    if (progress) progress(++done, services.size());
+    count.step(services.size());
   });
   for (size_t i = 0; i < services.size(); ++i)
     if (problems[i]) {

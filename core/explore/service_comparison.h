@@ -30,7 +30,7 @@ struct ServiceComparison {
   std::vector<std::shared_ptr<const ServiceRun>> runs;
 };
 // Runs the services, in parallel. A Problem names the service that cannot run. A stopped comparison lacks
-// runs. progress: called from any thread.
+// runs. progress: called from any thread, see ProgressCount.
 Result<std::shared_ptr<const ServiceComparison>> run_services(
     std::vector<NamedDesign> services, std::stop_token stop = {}, std::shared_ptr<PlanCache> cache = {},
     const std::function<void(size_t done, size_t of)>& progress = {});

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 #include "serving/service/fleet_sizing.h"
 
 namespace shardscape {
@@ -50,7 +51,7 @@ class Search {
  public:
   Search(FleetSearch& out, const FleetOptions& options, std::stop_token stop,
          std::shared_ptr<PlanCache> cache, const std::function<void(size_t, size_t)>& progress)
-      : out_(out), options_(options), stop_(std::move(stop)), cache_(std::move(cache)), progress_(progress) {}
+      : out_(out), options_(options), stop_(std::move(stop)), cache_(std::move(cache)), count_(progress) {}
 
   void run(std::vector<FleetCandidate> candidates, const Workload& workload) {
     const WorkloadMeans means = workload_means(workload);
@@ -73,10 +74,6 @@ class Search {
   }
 
  private:
-  void step(size_t more) {
-    if (progress_) progress_(++done_, of_ + more);
-  }
-
   // The candidates with their figures.
   std::vector<FleetRunner> measured(std::vector<FleetCandidate> candidates, const WorkloadMeans& means) {
     std::vector<FleetRunner> out(candidates.size());
@@ -84,7 +81,7 @@ class Search {
     parallel_loop(out.size(), [&](size_t i) {
       if (stop_.stop_requested()) return;
       measure_one(out[i], means);
-      step(options_.finalists);
+      count_.step(of_ + options_.finalists);
     });
     return out;
   }
@@ -221,13 +218,13 @@ class Search {
   }
 
   void size_all(const std::vector<size_t>& left, const Workload& workload, bool final) {
-    of_ = done_ + left.size();
+    of_ = count_.done() + left.size();
     parallel_loop(left.size(), [&](size_t i) {
       if (stop_.stop_requested()) return;
       FleetRunner& runner = runners_[left[i]];
       runner.entry.reason.clear();
       FleetSizing(runner, workload, options_.most_replicas, stop_, cache_, simulations_).run(final);
-      step(final ? 0 : options_.finalists);
+      count_.step(of_ + (final ? 0 : options_.finalists));
     });
   }
 
@@ -251,9 +248,8 @@ class Search {
   const FleetOptions& options_;
   std::stop_token stop_;
   std::shared_ptr<PlanCache> cache_;
-  const std::function<void(size_t, size_t)>& progress_;
   std::vector<FleetRunner> runners_;
-  std::atomic<size_t> done_ = 0;
+  ProgressCount count_;
   size_t of_ = 0;
   std::atomic<int64_t> simulations_ = 0;
 };

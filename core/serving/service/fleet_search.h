@@ -85,7 +85,7 @@ struct FleetSearch {
 //
 // Candidates run in parallel; the result does not depend on threads. A stopped search has no sized entries.
 // A Problem if nothing is promised, if there are no candidates, or if the requests cannot be read.
-// progress: called from any thread; `of` may grow.
+// progress: called from any thread, see ProgressCount; `of` may change.
 Result<std::shared_ptr<const FleetSearch>> search_fleet(
     std::vector<FleetCandidate> candidates, const ServiceSpec& spec, const FleetOptions& options = {},
     std::stop_token stop = {}, std::shared_ptr<PlanCache> cache = {},

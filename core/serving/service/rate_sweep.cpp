@@ -1,13 +1,13 @@
 #include "serving/service/rate_sweep.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
 #include "base/real_text.h"
 #include "base/units.h"
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 #include "serving/service/largest_rate.h"
 
 namespace shardscape {
@@ -30,14 +30,14 @@ class Sweeper {
     std::vector<RatePoint> points(rates.size());
     std::vector<std::optional<Problem>> problems(rates.size());
     const size_t before = out_.points.size();
-    std::atomic<size_t> done = before;
+    ProgressCount count(progress_, before);
     parallel_loop(rates.size(), [&](size_t i) {
       if (stop_.stop_requested()) return;
       ServiceSpec spec = out_.spec;
       spec.source.rate = rates[i];
       problems[i] = simulate(spec, points[i]);
       points[i].rate = rates[i];
-      if (progress_) progress_(++done, before + rates.size());
+      count.step(before + rates.size());
     });
     for (std::optional<Problem>& problem : problems)
       if (problem) return std::move(problem);

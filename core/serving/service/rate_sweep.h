@@ -29,7 +29,7 @@ struct RateSweep {
 // service answers if all arrive at once; then further rates that halve the gap above the knee four times.
 // The number of requests stays, so queues at rates above the service's throughput grow with this number.
 // A Problem if the spec has a trace or users, which have no rate. A stopped sweep lacks points.
-// progress: called from any thread.
+// progress: called from any thread, see ProgressCount.
 Result<std::shared_ptr<const RateSweep>> sweep_rates(
     const Design& design, const ServiceSpec& spec, std::vector<double> rates, std::stop_token stop = {},
     std::shared_ptr<PlanCache> cache = {}, const std::function<void(size_t done, size_t of)>& progress = {});

@@ -1,13 +1,13 @@
 #include "serving/service/setting_effects.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
 #include "model/parallel_loop.h"
+#include "model/progress_count.h"
 
 namespace shardscape {
 namespace {
@@ -122,7 +122,7 @@ Result<std::shared_ptr<const SettingEffects>> setting_effects(
   out->spec = spec;
   out->now = figures_of(*std::get<0>(made));
   auto all = changes(spec, std::get<0>(made)->spec.replicas);
-  std::atomic<size_t> done = 0;
+  ProgressCount count(progress);
   parallel_loop(all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     auto& [effect, changed] = all[i];
@@ -133,7 +133,7 @@ Result<std::shared_ptr<const SettingEffects>> setting_effects(
       effect.figures = figures_of(*std::get<0>(run));
       effect.change = change_of(out->now, *effect.figures);
     }
-    if (progress) progress(++done, all.size());
+    count.step(all.size());
   });
   if (stop.stop_requested()) return std::shared_ptr<const SettingEffects>(std::move(out));
   for (auto& [effect, changed] : all) out->effects.push_back(std::move(effect));

@@ -41,7 +41,7 @@ std::vector<std::string> setting_steps(const ServiceSpec& spec, const ServiceSet
 
 // Simulates the requests of the spec once per step of each setting of its engine, and of the router if there
 // are several replicas. In parallel; the result does not depend on threads. A stopped search has no effects.
-// A Problem if the given service cannot run. progress: called from any thread.
+// A Problem if the given service cannot run. progress: called from any thread, see ProgressCount.
 Result<std::shared_ptr<const SettingEffects>> setting_effects(
     const Design& design, const ServiceSpec& spec, std::stop_token stop = {},
     std::shared_ptr<PlanCache> cache = {}, const std::function<void(size_t done, size_t of)>& progress = {});

@@ -1,4 +1,4 @@
-// Loops on several threads: every index once, the caller's model library, exceptions, nested loops.
+// Loops on several threads: every index once, the caller's model library, exceptions, nested loops, counts.
 #include "model/parallel_loop.h"
 
 #include <QtTest>
@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "model/library.h"
+#include "model/progress_count.h"
 
 namespace shardscape {
 
@@ -58,6 +59,28 @@ class ParallelLoopTest : public QObject {
     };
     QVERIFY_EXCEPTION_THROWN(with_loop_threads(3, loop), std::runtime_error);
     QVERIFY(calls < 100000);
+  }
+
+  // One call of tell() at a time: it writes without a lock.
+  void a_count_never_falls() {
+    std::vector<size_t> told, expected(20000);
+    std::iota(expected.begin(), expected.end(), size_t{3});
+    const ProgressCount::Tell tell = [&](size_t done, size_t of) {
+      told.push_back(done);
+      if (of != expected.size() + 2) told.push_back(0);
+    };
+    ProgressCount count(tell, 2);
+    with_loop_threads(
+        4, [&] { parallel_loop(expected.size(), [&](size_t) { count.step(expected.size() + 2); }); });
+    QVERIFY(told == expected);
+    QCOMPARE(count.done(), expected.size() + 2);
+  }
+
+  void a_count_needs_no_listener() {
+    const ProgressCount::Tell nobody;
+    ProgressCount count(nobody);
+    parallel_loop(100, [&](size_t) { count.step(100); });
+    QCOMPARE(count.done(), size_t{100});
   }
 };
 

@@ -120,7 +120,7 @@ void AnswerPanel::start() {
   job_.start([this, design, spec, compute = question()](const NewestJob::Post& post, std::stop_token stop) {
     auto made = compute(stop, [&](size_t done, size_t of) {
       post([this, done, of] {
-        done_ = std::max(done_, done);
+        done_ = done;
         of_ = of;
         showState();
       });
