@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,8 @@ Problem design_problem(const LoweringError& error) {
 // A visit makes the encoder of a class and takes ranks of this class in portions. Threads take visits from
 // one counter: the first visits go to every class once, later visits help with classes that still have ranks.
 // So a class is lowered twice only when a thread has no unvisited class left.
+// The problem of the first rank that has one is reported, in the order of classes and their ranks. Threads
+// therefore go on with the ranks before a problem, but leave out those behind it.
 class TraceWorkers {
  public:
   TraceWorkers(const TraceSource& source, const TraceWriting& how, ByteSink& sink,
@@ -47,12 +50,13 @@ class TraceWorkers {
         threads_(sink.ordered() ? 1 : loop_threads()) {
     classes_ = source.classes();
     for (const FileClass& c : classes_) {
+      first_.push_back(static_cast<size_t>(done_.ranks));
+      done_.ranks += static_cast<int64_t>(c.ranks.size());
       digests_.emplace_back(c.ranks.size());
       sizes_.emplace_back(c.ranks.size());
     }
     visits_ = classes_.size() * threads_;
     claimed_ = std::make_unique<std::atomic<size_t>[]>(classes_.size());
-    for (const FileClass& c : classes_) done_.ranks += static_cast<int64_t>(c.ranks.size());
   }
 
   Result<TraceTotals> run() {
@@ -64,29 +68,30 @@ class TraceWorkers {
 
  private:
   void work() {
+    for (size_t visit; (visit = next_.fetch_add(1)) < visits_ && !stop_.stop_requested();)
+      visit_class(visit % classes_.size());
+  }
+
+  void visit_class(size_t index) {
+    const size_t ranks = classes_[index].ranks.size();
+    const size_t portion = std::clamp<size_t>(ranks / (4 * threads_), 1, 64);
     std::unique_ptr<TraceSource::Encoder> encoder;
     TraceImage image;
-    try {
-      for (size_t visit; (visit = next_.fetch_add(1)) < visits_ && !halted();) {
-        const size_t index = visit % classes_.size();
-        const size_t ranks = classes_[index].ranks.size();
-        const size_t portion = std::clamp<size_t>(ranks / (4 * threads_), 1, 64);
-        encoder.reset();
-        for (size_t first; (first = claimed_[index].fetch_add(portion)) < ranks && !halted();) {
-          if (!encoder) {
-            image = {};
-            encoder = describe(index);
-          }
-          const size_t last = std::min(ranks, first + portion);
-          for (size_t k = first; k < last && !halted(); ++k) write_rank(index, k, *encoder, image);
-        }
+    for (size_t k; (k = claimed_[index].fetch_add(portion)) < ranks && !left_out(index, k);) {
+      const size_t last = std::min(ranks, k + portion);
+      try {
+        if (!encoder) encoder = describe(index);
+        for (; k < last && !left_out(index, k); ++k) write_rank(index, k, *encoder, image);
+      } catch (const LoweringError& error) {
+        refused_ = true;
+        return fail(index, k, design_problem(error));
       }
-    } catch (const LoweringError& error) {
-      fail(design_problem(error));
     }
   }
 
-  bool halted() const { return failed_.load(std::memory_order_relaxed) || stop_.stop_requested(); }
+  bool left_out(size_t index, size_t k) const {
+    return first_[index] + k > failed_at_.load(std::memory_order_relaxed) || stop_.stop_requested();
+  }
 
   void write_rank(size_t index, size_t k, const TraceSource::Encoder& encoder, TraceImage& image) {
     const FileClass& c = classes_[index];
@@ -96,11 +101,11 @@ class TraceWorkers {
       image = encoder.image(texts, stop_);
     else if (writes)
       image.patch(texts);
-    if (halted()) return;
+    if (refused_ || left_out(index, k)) return;
     if (writes)
       if (auto problem = sink_.write(
               how_.compact ? class_file_name(index) : trace_file_name(how_.name, c.ranks[k]), image.bytes()))
-        return fail(std::move(*problem));
+        return fail(index, k, std::move(*problem));
     digests_[index][k] = image.digest_of(texts);
     sizes_[index][k] = static_cast<int64_t>(image.bytes().size());
     report_rank(sizes_[index][k]);
@@ -133,10 +138,11 @@ class TraceWorkers {
     progress_(done_);
   }
 
-  void fail(Problem problem) {
+  void fail(size_t index, size_t k, Problem problem) {
     const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = std::move(problem);
-    failed_ = true;
+    if (first_[index] + k >= failed_at_) return;
+    failed_at_ = first_[index] + k;
+    problem_ = std::move(problem);
   }
 
   TraceTotals totals() {
@@ -165,6 +171,7 @@ class TraceWorkers {
   std::stop_token stop_;
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
+  std::vector<size_t> first_;  // by class: number of ranks of the classes before it
   size_t threads_;
   size_t visits_ = 0;                               // one per class and thread
   std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by class: number of ranks that threads have taken
@@ -172,7 +179,8 @@ class TraceWorkers {
   std::vector<std::vector<uint64_t>> digests_;
   std::vector<std::vector<int64_t>> sizes_;
   std::atomic<size_t> next_{0};
-  std::atomic<bool> failed_{false};
+  std::atomic<size_t> failed_at_{SIZE_MAX};  // number of ranks before the one with the problem
+  std::atomic<bool> refused_{false};         // a trace cannot be made: no more files are written
   std::mutex mutex_;
   std::optional<Problem> problem_;
   ExportProgress done_;

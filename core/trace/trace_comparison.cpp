@@ -1,7 +1,6 @@
 #include "trace/trace_comparison.h"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -132,19 +131,14 @@ class Comparer {
     // Two single files are compared, whatever ranks their names have.
     if (ranks.empty() && a_.traces.size() == 1 && b_.traces.size() == 1)
       return compare_pair(a_.traces.begin()->first, b_.traces.begin()->first);
-    std::optional<Problem> problem;
-    std::mutex mutex;
+    std::vector<Result<bool>> different(ranks.size(), false);
     parallel_loop(ranks.size(), [&](size_t k) {
-      if (stop_.stop_requested()) return;
-      const auto different = differs(ranks[k], ranks[k]);
-      const std::scoped_lock lock(mutex);
-      if (const auto* p = std::get_if<Problem>(&different))
-        problem = *p;
-      else if (std::get<bool>(different))
-        out_.different_ranks.push_back(ranks[k]);
+      if (!stop_.stop_requested()) different[k] = differs(ranks[k], ranks[k]);
     });
-    if (problem) return problem;
-    std::sort(out_.different_ranks.begin(), out_.different_ranks.end());
+    for (size_t k = 0; k < ranks.size(); ++k) {
+      if (auto* problem = std::get_if<Problem>(&different[k])) return std::move(*problem);
+      if (std::get<bool>(different[k])) out_.different_ranks.push_back(ranks[k]);
+    }
     if (out_.different_ranks.empty()) return std::nullopt;
     return compare_pair(out_.different_ranks.front(), out_.different_ranks.front());
   }
