@@ -17,13 +17,16 @@
 namespace shardscape {
 namespace {
 
-std::optional<Problem> write_timeline(const std::string& path, const std::filesystem::path& bundle,
-                                      std::vector<SimulatedSpan> spans) {
+// False: stopped before anything was written.
+Result<bool> write_timeline(const std::string& path, const std::filesystem::path& bundle,
+                            std::vector<SimulatedSpan> spans, const std::stop_token& stop) {
   const auto traces = find_traces(bundle);
   if (const auto* problem = std::get_if<Problem>(&traces)) return *problem;
-  const auto events = timeline_events(std::get<0>(traces), std::move(spans));
+  const auto events = timeline_events(std::get<0>(traces), std::move(spans), stop);
   if (const auto* problem = std::get_if<Problem>(&events)) return *problem;
-  return atomic_write(path, std::get<std::string>(events));
+  if (stop.stop_requested()) return false;
+  if (auto problem = atomic_write(path, std::get<std::string>(events))) return *std::move(problem);
+  return true;
 }
 
 int run_simulate(const Arguments& arguments) {
@@ -51,12 +54,17 @@ int run_simulate(const Arguments& arguments) {
   }
   const SimulationReport& report = std::get<SimulationReport>(result);
   // The file first: a pipe of the output may end early.
-  std::optional<Problem> failure;
-  if (timeline) failure = write_timeline(*timeline, std::get<0>(operand), std::move(spans));
+  Result<bool> written = false;
+  if (timeline)
+    written = write_timeline(*timeline, std::get<0>(operand), std::move(spans), interrupt.token());
   std::cout << (arguments.has("--json") ? simulation_json(report) : terminal_text(simulation_text(report)));
-  if (failure) {
-    print_problem(*failure);
+  if (const auto* problem = std::get_if<Problem>(&written)) {
+    print_problem(*problem);
     return kFileError;
+  }
+  if (timeline && !std::get<bool>(written)) {
+    std::cerr << "interrupted: the timeline is not written\n";
+    return kInterrupted;
   }
   if (timeline) std::cerr << "wrote the timeline to " << *timeline << "; ui.perfetto.dev opens it\n";
   return report.ok() ? kDone : kNegativeAnswer;

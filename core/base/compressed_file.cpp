@@ -116,7 +116,7 @@ Result<size_t> CompressedFile::read(char* to, size_t size) {
   return got;
 }
 
-Result<std::string> read_text_or_gzip(const std::filesystem::path& file) {
+Result<std::string> read_text_or_gzip(const std::filesystem::path& file, const std::stop_token& stop) {
   std::error_code ignored;  // read_text has the message
   if (!std::filesystem::is_regular_file(file, ignored)) return read_text(file);
   std::ifstream in(file, std::ios::binary);
@@ -124,14 +124,15 @@ Result<std::string> read_text_or_gzip(const std::filesystem::path& file) {
   auto opened = CompressedFile::open(file);
   if (auto* problem = std::get_if<Problem>(&opened)) return std::move(*problem);
   std::string text;
-  for (;;) {
+  while (!stop.stop_requested()) {
     const size_t before = text.size();
     text.resize(before + kPart);
     auto got = std::get<CompressedFile>(opened).read(text.data() + before, kPart);
     if (auto* problem = std::get_if<Problem>(&got)) return std::move(*problem);
     text.resize(before + std::get<size_t>(got));
-    if (text.size() == before) return text;
+    if (text.size() == before) break;
   }
+  return text;
 }
 
 }  // namespace shardscape

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "base/problem.h"
@@ -29,7 +30,7 @@ class CompressedFile {
   std::unique_ptr<State> state_;
 };
 
-// The whole text of a file.
-Result<std::string> read_text_or_gzip(const std::filesystem::path& file);
+// The whole text of a file. Stopped: its beginning; a file without compression is always read to its end.
+Result<std::string> read_text_or_gzip(const std::filesystem::path& file, const std::stop_token& stop = {});
 
 }  // namespace shardscape

@@ -62,13 +62,13 @@ struct TraceContent {
   std::string error;        // why the file cannot be read
 };
 
-TraceContent read_content(const fs::path& path) {
+TraceContent read_content(const fs::path& path, const std::stop_token& stop) {
   constexpr std::string_view kGzip = "\x1f\x8b";
   TraceContent out;
   if (const int error = read_plain(path, out.bytes)) out.error = std::strerror(error);
   out.compressed = out.bytes.starts_with(kGzip);
   if (!out.compressed) return out;
-  auto text = read_text_or_gzip(path);
+  auto text = read_text_or_gzip(path, stop);
   if (const auto* problem = std::get_if<Problem>(&text)) {
     out.error = problem->what;
   } else {
@@ -184,7 +184,7 @@ class BundleReader {
 
   void read_one(int64_t rank, Findings& findings) {
     const fs::path& path = files_.paths[static_cast<size_t>(rank)];
-    const TraceContent content = read_content(path);
+    const TraceContent content = read_content(path, stop_);
     if (!content.error.empty()) return findings.error("READ", rank, -1, content.error);
     if (content.compressed)
       findings.warning(
@@ -198,7 +198,7 @@ class BundleReader {
     trace.digest = poly61(content.bytes);
     TraceShape shape;
     const auto ranks = out_.absent > 0 ? out_.files + out_.absent : static_cast<int64_t>(files_.paths.size());
-    read_trace(content.bytes, {out_.config, rank, ranks}, shape, trace, findings);
+    read_trace(content.bytes, {out_.config, rank, ranks, stop_}, shape, trace, findings);
     if (trace.readable) trace.shape = intern(std::move(shape));
   }
 

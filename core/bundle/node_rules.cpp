@@ -80,6 +80,7 @@ class FileReader {
         break;
       }
       if (step == TraceReader::Step::End) break;
+      if (context_.stop.stop_requested()) return;
       add_node();
     }
     if (shape_.nodes.empty()) return error("NO_NODES", "the file has no node");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,8 @@ struct Profile {
 };
 
 // Reads a trace of torch.profiler, compressed with gzip or not. A Problem: FileUnreadable, or ProfileFormat
-// with the file and the line. The text is never held as a whole.
-Result<Profile> read_profile(const std::string& file);
+// with the file and the line. The text is never held as a whole. Stopped: the events so far.
+Result<Profile> read_profile(const std::string& file, const std::stop_token& stop = {});
 // Whether the file is JSON or compressed, as profiles are, and not a table. False if it cannot be read.
 bool looks_like_profile(const std::string& file);
 // The files to read: a folder stands for its files whose names end in .json or .json.gz, sorted by name. A

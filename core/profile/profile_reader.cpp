@@ -9,7 +9,7 @@
 
 namespace shardscape {
 
-Result<Profile> read_profile(const std::string& file) {
+Result<Profile> read_profile(const std::string& file, const std::stop_token& stop) {
   auto opened = CompressedFile::open(file);
   if (auto* problem = std::get_if<Problem>(&opened)) return std::move(*problem);
   Profile profile;
@@ -19,7 +19,8 @@ Result<Profile> read_profile(const std::string& file) {
       [&](std::string_view text) { return reader.event(text); },
       [](std::string_view key) { return EventReader::wants(key); },
       [&](std::string_view key, std::string_view text) { return reader.member(key, text); }};
-  if (auto problem = split_trace(std::get<CompressedFile>(opened), file, parts)) return std::move(*problem);
+  if (auto problem = split_trace(std::get<CompressedFile>(opened), file, parts, stop))
+    return std::move(*problem);
   reader.finish();
   // No number depends on the order of the events in the file.
   std::stable_sort(profile.spans.begin(), profile.spans.end(), [](const DeviceSpan& a, const DeviceSpan& b) {

@@ -17,12 +17,10 @@ double RankProfile::exposed() const {
          step.categories[static_cast<size_t>(ProfileCategory::Messages)];
 }
 
-Result<RankProfile> profiled_rank(const std::string& file, int64_t steps) {
-  auto read = read_profile(file);
+Result<RankProfile> profiled_rank(const std::string& file, int64_t steps, const std::stop_token& stop) {
+  auto read = read_profile(file, stop);
   if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
   const Profile& profile = std::get<Profile>(read);
-  auto step = profiled_step(profile, steps);
-  if (auto* problem = std::get_if<Problem>(&step)) return std::move(*problem);
   RankProfile out;
   out.file = profile.file;
   out.device = profile.device;
@@ -30,6 +28,9 @@ Result<RankProfile> profiled_rank(const std::string& file, int64_t steps) {
   out.ranks = profile.ranks;
   out.events = profile.events;
   out.skipped = profile.skipped;
+  if (stop.stop_requested()) return out;
+  auto step = profiled_step(profile, steps);
+  if (auto* problem = std::get_if<Problem>(&step)) return std::move(*problem);
   out.step = std::get<ProfiledStep>(std::move(step));
   return out;
 }
@@ -42,9 +43,9 @@ Result<std::vector<RankProfile>> profiled_ranks(const std::vector<std::string>& 
   std::vector<RankProfile> out;
   const auto& all = std::get<std::vector<std::string>>(files);
   for (const std::string& file : all) {
-    if (stop.stop_requested()) break;
-    auto read = profiled_rank(file, steps);
+    auto read = profiled_rank(file, steps, stop);
     if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
+    if (stop.stop_requested()) break;
     out.push_back(std::get<RankProfile>(std::move(read)));
     if (progress) progress(static_cast<double>(out.size()) / static_cast<double>(all.size()));
   }

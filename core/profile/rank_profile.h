@@ -20,8 +20,9 @@ struct RankProfile {
   double exposed() const;  // of exposed collectives and messages
 };
 
-// steps: as profiled_step(). Problems: as read_profile() and profiled_step().
-Result<RankProfile> profiled_rank(const std::string& file, int64_t steps);
+// steps: as profiled_step(). Problems: as read_profile() and profiled_step(). Stopped:
+// without its step.
+Result<RankProfile> profiled_rank(const std::string& file, int64_t steps, const std::stop_token& stop = {});
 // Files, and folders of files, by rank. Stopped: the ranks so far. progress: 0 to 1, after each file.
 Result<std::vector<RankProfile>> profiled_ranks(const std::vector<std::string>& paths, int64_t steps,
                                                 const std::function<void(double)>& progress = {},

@@ -13,6 +13,7 @@ constexpr int kDeepest = 256;  // nesting of a value; events of profiles have 4 
 struct Broken {
   std::string what, accepted;
 };
+struct Stopped {};
 
 // Characters outside of strings at which the state of the scanner changes.
 constexpr std::array<bool, 256> kStructural = [] {
@@ -25,8 +26,9 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; 
 
 class Splitter {
  public:
-  Splitter(CompressedFile& file, const std::string& name, const TraceParts& parts)
-      : file_(file), name_(name), parts_(parts) {}
+  Splitter(CompressedFile& file, const std::string& name, const TraceParts& parts,
+           const std::stop_token& stop)
+      : file_(file), name_(name), parts_(parts), stop_(stop) {}
 
   std::optional<Problem> run() {
     try {
@@ -42,7 +44,7 @@ class Splitter {
       if (problem_) return problem_;
       return Problem(ProblemCode::ProfileFormat, name_ + ":" + std::to_string(line()), broken.what,
                      broken.accepted);
-    }
+    } catch (const Stopped&) {}
     return std::nullopt;
   }
 
@@ -55,6 +57,7 @@ class Splitter {
 
   // Reads more text behind the present window. Drops the text in front of `keep_`. False at the end.
   bool fill() {
+    if (stop_.stop_requested()) throw Stopped{};
     const size_t drop = keeping_ ? keep_ : at_;
     lines_ += std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(drop), '\n');
     text_.erase(0, drop);
@@ -193,6 +196,7 @@ class Splitter {
   CompressedFile& file_;
   const std::string& name_;
   const TraceParts& parts_;
+  const std::stop_token& stop_;
   std::string text_;         // the window, and the padding
   size_t at_ = 0, end_ = 0;  // next sign to read; end of the window
   size_t keep_ = 0;          // begin of the value that is being read
@@ -203,8 +207,9 @@ class Splitter {
 
 }  // namespace
 
-std::optional<Problem> split_trace(CompressedFile& file, const std::string& name, const TraceParts& parts) {
-  return Splitter(file, name, parts).run();
+std::optional<Problem> split_trace(CompressedFile& file, const std::string& name, const TraceParts& parts,
+                                   const std::stop_token& stop) {
+  return Splitter(file, name, parts, stop).run();
 }
 
 }  // namespace shardscape

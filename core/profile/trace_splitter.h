@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ inline constexpr size_t kLongestTracePart = size_t{4} << 20;  // bytes of an eve
 
 // The trace is an object with the array "traceEvents", or that array alone (the older exporter of PyTorch).
 // Memory: a window of half a MiB, or the longest part. A Problem (ProfileFormat) names the file and the line.
-std::optional<Problem> split_trace(CompressedFile& file, const std::string& name, const TraceParts& parts);
+// Stopped: the parts so far, and no Problem.
+std::optional<Problem> split_trace(CompressedFile& file, const std::string& name, const TraceParts& parts,
+                                   const std::stop_token& stop);
 
 }  // namespace shardscape

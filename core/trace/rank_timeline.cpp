@@ -35,19 +35,20 @@ Result<RankTimeline> simulate_rank(const BundlePaths& paths, int64_t rank, const
                                    const std::function<void(double)>& progress, std::stop_token stop) {
   RankTimeline out;
   out.rank = rank;
-  auto simulated = simulate_bundle(paths, progress, std::move(stop), [&](const SimulatedSpan& span) {
+  auto simulated = simulate_bundle(paths, progress, stop, [&](const SimulatedSpan& span) {
     if (span.rank == rank) out.spans.push_back({span, 0, {}});
   });
   if (auto* problem = std::get_if<Problem>(&simulated)) return std::move(*problem);
   out.simulation = std::get<SimulationReport>(std::move(simulated));
   std::stable_sort(out.spans.begin(), out.spans.end(),
                    [](const TimelineSpan& a, const TimelineSpan& b) { return a.span.begin < b.span.begin; });
-  const auto content = load_trace(trace);
+  const auto content = load_trace(trace, stop);
   if (const auto* problem = std::get_if<Problem>(&content)) return *problem;
+  if (stop.stop_requested()) return out;
   std::unordered_map<uint64_t, std::string> names;
   const auto header = visit_nodes(
       trace, std::get<std::string>(content),
-      [&](const RawNode& node, std::string_view) { names.emplace(node.id, node.name); });
+      [&](const RawNode& node, std::string_view) { names.emplace(node.id, node.name); }, stop);
   if (const auto* problem = std::get_if<Problem>(&header)) return *problem;
   TimelineTracks tracks;
   for (TimelineSpan& one : out.spans) {

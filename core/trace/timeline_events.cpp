@@ -67,7 +67,7 @@ class EventWriter {
 }  // namespace
 
 Result<std::string> timeline_events(const std::map<int64_t, std::filesystem::path>& traces,
-                                    std::vector<SimulatedSpan> spans) {
+                                    std::vector<SimulatedSpan> spans, const std::stop_token& stop) {
   std::stable_sort(spans.begin(), spans.end(), [](const SimulatedSpan& a, const SimulatedSpan& b) {
     return std::tie(a.rank, a.begin) < std::tie(b.rank, b.begin);
   });
@@ -78,11 +78,12 @@ Result<std::string> timeline_events(const std::map<int64_t, std::filesystem::pat
                                    [&](const SimulatedSpan& s) { return s.rank != rank; });
     std::unordered_map<uint64_t, std::string> names;
     if (const auto it = traces.find(rank); it != traces.end()) {
-      const auto content = load_trace(it->second);
+      const auto content = load_trace(it->second, stop);
       if (const auto* problem = std::get_if<Problem>(&content)) return *problem;
+      if (stop.stop_requested()) break;
       const auto header = visit_nodes(
           it->second, std::get<std::string>(content),
-          [&](const RawNode& node, std::string_view) { names.emplace(node.id, node.name); });
+          [&](const RawNode& node, std::string_view) { names.emplace(node.id, node.name); }, stop);
       if (const auto* problem = std::get_if<Problem>(&header)) return *problem;
     }
     writer.rank(rank, {first, last}, names);

@@ -51,17 +51,21 @@ struct Loaded {
   std::vector<std::pair<std::string, size_t>> order;  // name, number among nodes of this name
 };
 
-Result<Loaded> load(const TraceSide& side, int64_t rank) {
+// Stopped: without its nodes.
+Result<Loaded> load(const TraceSide& side, int64_t rank, const std::stop_token& stop) {
   const fs::path& file = side.traces.at(rank);
-  const auto content = load_trace(file);
+  const auto content = load_trace(file, stop);
   if (const auto* problem = std::get_if<Problem>(&content)) return *problem;
   Loaded out;
-  const auto header = visit_nodes(file, std::get<std::string>(content),
-                                  [&](const RawNode& node, std::string_view) {
-                                    std::vector<NodeFacts>& list = out.nodes[std::string(node.name)];
-                                    out.order.emplace_back(node.name, list.size());
-                                    list.push_back({node.id, facts_text(node, side)});
-                                  });
+  if (stop.stop_requested()) return out;
+  const auto header = visit_nodes(
+      file, std::get<std::string>(content),
+      [&](const RawNode& node, std::string_view) {
+        std::vector<NodeFacts>& list = out.nodes[std::string(node.name)];
+        out.order.emplace_back(node.name, list.size());
+        list.push_back({node.id, facts_text(node, side)});
+      },
+      stop);
   if (const auto* problem = std::get_if<Problem>(&header)) return *problem;
   return out;
 }
@@ -144,7 +148,7 @@ class Comparer {
   }
 
   Result<bool> differs(int64_t rank_a, int64_t rank_b) {
-    const auto a = load(a_, rank_a), b = load(b_, rank_b);
+    const auto a = load(a_, rank_a, stop_), b = load(b_, rank_b, stop_);
     for (const auto* side : {&a, &b})
       if (const auto* problem = std::get_if<Problem>(side)) return *problem;
     bool any = false;
@@ -153,7 +157,7 @@ class Comparer {
   }
 
   std::optional<Problem> compare_pair(int64_t rank_a, int64_t rank_b) {
-    const auto a = load(a_, rank_a), b = load(b_, rank_b);
+    const auto a = load(a_, rank_a, stop_), b = load(b_, rank_b, stop_);
     for (const auto* side : {&a, &b})
       if (const auto* problem = std::get_if<Problem>(side)) return *problem;
     each_difference(std::get<Loaded>(a), std::get<Loaded>(b), [&](NodeDifference difference) {

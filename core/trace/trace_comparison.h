@@ -55,7 +55,8 @@ struct TraceComparison {
   bool equal() const;
 };
 
-// At most `most` differing nodes are stored. Problems: as summarize_trace.
+// At most `most` differing nodes are stored. Problems: as summarize_trace. Stopped:
+// incomplete.
 Result<TraceComparison> compare_traces(const TraceSide& a, const TraceSide& b, size_t most,
                                        std::stop_token stop = {});
 

@@ -66,7 +66,7 @@ Result<TraceFamily> find_traces(const fs::path& path) {
                  "files NAME.<rank>.et or NAME.<rank>.json"};
 }
 
-Result<std::string> load_trace(const fs::path& file) {
+Result<std::string> load_trace(const fs::path& file, const std::stop_token& stop) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::is_regular_file(status))
@@ -75,7 +75,7 @@ Result<std::string> load_trace(const fs::path& file) {
   if (const auto size = fs::file_size(file, error); !error && !fits_in_memory(size))
     return Problem{ProblemCode::FileUnreadable, file.string(),
                    "the file has " + std::to_string(size) + " bytes, more than the memory of this machine"};
-  return read_text_or_gzip(file);
+  return read_text_or_gzip(file, stop);
 }
 
 std::string node_name(std::string_view bytes, bool binary) {

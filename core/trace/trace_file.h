@@ -19,8 +19,8 @@ namespace shardscape {
 // .gz. Problems: no trace, or traces with several names.
 Result<std::map<int64_t, std::filesystem::path>> find_traces(const std::filesystem::path& path);
 
-// The bytes of a regular file, decompressed.
-Result<std::string> load_trace(const std::filesystem::path& file);
+// The bytes of a regular file, decompressed. Stopped: as read_text_or_gzip.
+Result<std::string> load_trace(const std::filesystem::path& file, const std::stop_token& stop = {});
 
 struct TraceHeader {
   std::string form;       // "Chakra 0.0.4 or 1.0"

@@ -183,24 +183,29 @@ uint64_t content_hash(const TraceSummary& of) {
 
 }  // namespace
 
-Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view content) {
+Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view content,
+                                     const std::stop_token& stop) {
   TraceSummary out;
   Totals totals;
   TraceGraph graph;
   bool timed = false;
   NodePlaces places;
-  auto header = visit_nodes(file, content, [&](const RawNode& node, std::string_view bytes) {
-    totals.add(node);
-    graph.add(node);
-    places.begin.push_back(static_cast<uint64_t>(bytes.data() - content.data()));
-    places.size.push_back(static_cast<uint32_t>(bytes.size()));
-    if (node.start == 0 && node.duration == 0) return;
-    const uint64_t end = node.start + std::min(node.duration, UINT64_MAX - node.start);
-    out.begin = timed ? std::min(out.begin, node.start) : node.start;
-    out.end = std::max(out.end, end);
-    timed = true;
-  });
+  auto header = visit_nodes(
+      file, content,
+      [&](const RawNode& node, std::string_view bytes) {
+        totals.add(node);
+        graph.add(node);
+        places.begin.push_back(static_cast<uint64_t>(bytes.data() - content.data()));
+        places.size.push_back(static_cast<uint32_t>(bytes.size()));
+        if (node.start == 0 && node.duration == 0) return;
+        const uint64_t end = node.start + std::min(node.duration, UINT64_MAX - node.start);
+        out.begin = timed ? std::min(out.begin, node.start) : node.start;
+        out.end = std::max(out.end, end);
+        timed = true;
+      },
+      stop);
   if (auto* problem = std::get_if<Problem>(&header)) return std::move(*problem);
+  if (stop.stop_requested()) return out;
   out.header = std::move(std::get<TraceHeader>(header));
   out.file_bytes = static_cast<int64_t>(content.size());
   totals.into(out);
@@ -217,10 +222,11 @@ Result<TraceSummary> summarize_trace(const fs::path& file, std::string_view cont
   return out;
 }
 
-Result<TraceSummary> summarize_trace(const fs::path& file) {
-  auto content = load_trace(file);
+Result<TraceSummary> summarize_trace(const fs::path& file, const std::stop_token& stop) {
+  auto content = load_trace(file, stop);
   if (auto* problem = std::get_if<Problem>(&content)) return std::move(*problem);
-  return summarize_trace(file, std::get<std::string>(content));
+  if (stop.stop_requested()) return TraceSummary();
+  return summarize_trace(file, std::get<std::string>(content), stop);
 }
 
 void FolderSummaryBuilder::add(int64_t rank, TraceSummary summary) {
@@ -259,7 +265,8 @@ Result<FolderSummary> summarize_folder(const std::map<int64_t, fs::path>& traces
   size_t done = 0;
   parallel_loop(files.size(), [&](size_t k) {
     if (stop.stop_requested()) return;
-    auto summary = summarize_trace(files[k].second);
+    auto summary = summarize_trace(files[k].second, stop);
+    if (stop.stop_requested()) return;
     const std::scoped_lock lock(mutex);
     if (auto* p = std::get_if<Problem>(&summary)) {
       if (!problem || p->where < problem->where) problem = std::move(*p);

@@ -67,9 +67,10 @@ struct TraceSummary {
   bool same_content(const TraceSummary& other) const;
 };
 
-// Problems: as load_trace and visit_nodes.
-Result<TraceSummary> summarize_trace(const std::filesystem::path& file);
-Result<TraceSummary> summarize_trace(const std::filesystem::path& file, std::string_view content);
+// Problems: as load_trace and visit_nodes. Stopped: incomplete.
+Result<TraceSummary> summarize_trace(const std::filesystem::path& file, const std::stop_token& stop = {});
+Result<TraceSummary> summarize_trace(const std::filesystem::path& file, std::string_view content,
+                                     const std::stop_token& stop = {});
 
 // Ranks whose traces have the same content.
 struct RankClass {
@@ -92,6 +93,7 @@ class FolderSummaryBuilder {
   FolderSummary out_;
   std::unordered_map<uint64_t, std::vector<size_t>> by_hash_;  // classes by the hash of their content
 };
+// Stopped: of the ranks so far.
 Result<FolderSummary> summarize_folder(const std::map<int64_t, std::filesystem::path>& traces,
                                        const std::function<void(double)>& progress, std::stop_token stop);
 

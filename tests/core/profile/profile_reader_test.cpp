@@ -5,6 +5,8 @@
 #include <random>
 
 #include "profile/profile.h"
+#include "profile/rank_profile.h"
+#include "profile/trace_splitter.h"
 #include "support/gzip_file.h"
 #include "support/profile_trace.h"
 
@@ -100,6 +102,36 @@ class ProfileReaderTest : public QObject {
     QVERIFY(op != p.host.end());
     QCOMPARE(p.inputs.at(static_cast<size_t>(op->inputs)).shapes[0], (std::vector<int64_t>{8, 4}));
     QCOMPARE(p.inputs.at(0).types[1], std::string("float"));
+  }
+
+  // A person who closes the window does not wait for the end of a large file.
+  void a_stop_ends_reading() {
+    constexpr int kEvents = 20'000;  // more than the splitter reads at once
+    ProfileTrace trace;
+    for (int i = 0; i < kEvents; ++i) trace.kernel("k", i, 1, i + 1);
+    Files files;
+    const std::string path = files.write(trace.text(0, 1));
+    for (const bool at_begin : {true, false}) {
+      std::stop_source stop;
+      if (at_begin) stop.request_stop();
+      int events = 0;
+      const TraceParts parts{[&](std::string_view) {
+                               ++events;
+                               stop.request_stop();
+                               return std::string();
+                             },
+                             [](std::string_view) { return false; },
+                             [](std::string_view, std::string_view) { return std::string(); }};
+      auto opened = CompressedFile::open(path);
+      QVERIFY(!split_trace(std::get<CompressedFile>(opened), path, parts, stop.get_token()));
+      QCOMPARE(events == 0, at_begin);
+      QVERIFY(events < kEvents);
+      const auto profile = read_profile(path, stop.get_token());
+      QCOMPARE(std::get<Profile>(profile).events, 0);
+      const auto ranks = profiled_ranks({path, path}, 0, {}, stop.get_token());
+      QVERIFY(std::get<std::vector<RankProfile>>(ranks).empty());
+    }
+    QCOMPARE(read(path).events, int64_t{kEvents});
   }
 
   // Before 2022: capitalized categories, texts for threads, "external id".

@@ -8,6 +8,8 @@
 #include <random>
 
 #include "bundle/bundle_simulation.h"
+#include "model/parallel_loop.h"
+#include "support/gzip_file.h"
 #include "support/trace_bundle.h"
 #include "trace/timeline_events.h"
 #include "trace/trace_comparison.h"
@@ -103,6 +105,44 @@ class TraceSummaryTest : public QObject {
     QCOMPARE(s.classes[0].ranks, (std::vector<int64_t>{0, 1}));
     QCOMPARE(s.kinds.at("COMP_NODE").nodes, 12);
     QCOMPARE(s.comm.at({"ALL_REDUCE", "", 64}).calls, 4);
+  }
+
+  // Neither a result nor a problem, whatever the file is.
+  void a_stop_ends_reading_data() {
+    QTest::addColumn<bool>("compressed");
+    QTest::newRow("plain") << false;
+    QTest::newRow("compressed") << true;
+  }
+  void a_stop_ends_reading() {
+    QFETCH(bool, compressed);
+    save(good_bundle(), "a");
+    const fs::path folder = root() / "a", file = folder / (compressed ? "trace.0.et.gz" : "trace.0.et");
+    if (compressed) {
+      write_gzip(file.string(), trace_bytes(good_bundle().ranks[0]));
+      QVERIFY(fs::remove(folder / "trace.0.et"));
+    }
+    std::stop_source stop;
+    stop.request_stop();
+    QCOMPARE(got(summarize_trace(file, stop.get_token())).nodes, 0);
+    QCOMPARE(got(load_trace(file, stop.get_token())).empty(), compressed);
+    const auto traces = got(find_traces(folder));
+    QCOMPARE(got(summarize_folder(traces, {}, stop.get_token())).ranks, 0);
+    QCOMPARE(
+        got(compare_traces({"a", traces, kGroups}, {"b", traces, kGroups}, 10, stop.get_token())).nodes.a, 0);
+    std::vector<SimulatedSpan> spans(1);
+    QVERIFY(
+        !QByteArray::fromStdString(got(timeline_events(traces, spans, stop.get_token()))).contains("\"X\""));
+  }
+
+  // The trace that is being read when the stop comes does not count.
+  void a_stop_in_between_keeps_the_ranks_so_far() {
+    save(good_bundle(), "a");
+    const auto traces = got(find_traces(root() / "a"));
+    with_loop_threads(1, [&] {
+      std::stop_source stop;
+      const auto first = [&](double) { stop.request_stop(); };
+      QCOMPARE(got(summarize_folder(traces, first, stop.get_token())).ranks, 1);
+    });
   }
 
   void bad_files_are_problems_data() {

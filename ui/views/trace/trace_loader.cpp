@@ -60,9 +60,10 @@ void TraceLoader::query(qint64 rank, std::function<Result<T>(const Content&, con
                        const NewestJob::Post& post, const std::stop_token& stop) {
     auto content = known;
     if (!content || content->file != file) {
-      auto bytes = load_trace(file);
+      auto bytes = load_trace(file, stop);
       if (const auto* problem = std::get_if<Problem>(&bytes))
         return post([this, text = message(*problem)] { Q_EMIT failed(text); });
+      if (stop.stop_requested()) return;  // not all bytes
       content = std::make_shared<const Content>(Content{file, std::get<std::string>(std::move(bytes))});
     }
     auto result = std::make_shared<Result<T>>(ask(*content, stop));
