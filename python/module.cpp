@@ -7,6 +7,7 @@
 #include "design/knobs/knobs.h"
 #include "design/starting_design.h"
 #include "explore/comparison.h"
+#include "interruptible.h"
 #include "memory/estimate.h"
 #include "model/library.h"
 #include "report/band_report.h"
@@ -115,17 +116,16 @@ py::list all_presets() {
 
 // Figure id -> its values, one per design.
 py::dict compare(const std::vector<Design>& designs) {
-  std::vector<ComparedFigure> figures;
-  {
-    const py::gil_scoped_release free;
+  const std::vector<ComparedFigure> figures = interruptible([&](const std::stop_token& stop) {
     const auto plans = std::make_shared<PlanCache>();
     std::vector<ComparedDesign> all;
     for (const Design& design : designs) {
-      all.push_back(compared(design, plans));
+      all.push_back(compared(design, plans, stop));
+      if (stop.stop_requested()) return std::vector<ComparedFigure>();
       if (!all.back().simulation) raise_errors(all.back().report->problems);
     }
-    figures = compare_figures(all);
-  }
+    return compare_figures(all);
+  });
   py::dict out;
   for (const ComparedFigure& figure : figures) out[py::str(figure.id)] = figure.values;
   return out;

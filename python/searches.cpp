@@ -6,6 +6,7 @@
 #include <array>
 
 #include "explore/search.h"
+#include "interruptible.h"
 #include "values.h"
 
 namespace shardscape {
@@ -89,10 +90,9 @@ py::dict python_search(const Design& base, const py::object& gpus, const std::st
   options.result.top = static_cast<size_t>(top);
   options.threads = threads;
   auto space = value_or_raise(Space::make(spec_of(base, gpus, constraints, dimensions)));
-  SearchResult result = [&] {
-    const py::gil_scoped_release free;
-    return value_or_raise(search(std::move(space), options));
-  }();
+  const SearchResult result = interruptible([&](const std::stop_token& stop) {
+    return value_or_raise(search(std::move(space), options, {}, stop));
+  });
   py::list designs;
   for (const Point& point : result.best) designs.append(result.space->design_at(point.index));
   return py::dict(py::arg("best") = columns_of(result), py::arg("designs") = designs,

@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -66,6 +68,33 @@ class ShardscapeTest(unittest.TestCase):
         with self.assertRaises(shardscape.ProblemError) as raised:
             shardscape.search(base, gpus=8, tp="1..", objective="beauty")
         self.assertEqual(raised.exception.code, "unknown-objective")
+
+    # A search of years. Where Ctrl+C does not end it, the alarm ends the test.
+    @unittest.skipUnless(numpy, "NumPy is not installed")
+    def test_an_interrupt_ends_a_search(self):
+        base = shardscape.Design(model="llama3-8b", dp=8)
+        searching = threading.Event()
+
+        def interrupt():
+            searching.wait()
+            signal.raise_signal(signal.SIGINT)
+
+        # The thread gets the interpreter's lock when the search releases it, and not before.
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e6)
+        handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
+        signal.alarm(300)
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                searching.set()
+                shardscape.search(base, tp="1..64", dp="1..64", pp="1..32", batch="1..4096", seq="1024..4096")
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGINT, handler)
+            sys.setswitchinterval(interval)
+        thread.join()
 
     def test_files_and_comparisons(self):
         design = shardscape.Design(model="llama3-8b", dp=8, tp=2)
