@@ -25,6 +25,7 @@
 #include "ui/shell/study_file.h"
 #include "ui/shell/window_help.h"
 #include "ui/shell/windows.h"
+#include "ui/toolkit/background_threads.h"
 #include "ui/toolkit/theme_choice.h"
 
 namespace {
@@ -141,6 +142,7 @@ int print(const QString& page, const QString& pdf) {
 
 int main(int argc, char** argv) {
   handle_fatal_states();
+  ui::lowerLoopHelpers();  // before the first loop
   QCoreApplication::setApplicationName("shardscape");
   QCoreApplication::setApplicationVersion(program_version());
   QCommandLineParser parser;

@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "model/library.h"
@@ -26,6 +27,14 @@ constexpr bool kOwnThreads = false;
 #else
 constexpr bool kOwnThreads = false;
 #endif
+
+std::atomic<void (*)()> begin_helper = nullptr;
+thread_local void (*begun)() = nullptr;  // what this thread has run
+
+void begin_once() {
+  void (*const begin)() = begin_helper.load();
+  if (std::exchange(begun, begin) != begin && begin) begin();
+}
 
 // Threads take indices from one counter. Used under ThreadSanitizer only.
 [[maybe_unused]] void loop_on_own_threads(size_t count, const std::function<void(size_t)>& body) {
@@ -53,7 +62,9 @@ constexpr bool kOwnThreads = false;
 
 void parallel_loop(size_t count, const std::function<void(size_t)>& body) {
   const ModelLibrary& library = ModelLibrary::instance();
+  const std::thread::id caller = std::this_thread::get_id();
   const auto call = [&](size_t i) {
+    if (std::this_thread::get_id() != caller) begin_once();
     const ModelLibrary::Scope scope(library);
     body(i);
   };
@@ -62,6 +73,8 @@ void parallel_loop(size_t count, const std::function<void(size_t)>& body) {
   else
     tbb::this_task_arena::isolate([&] { tbb::parallel_for(size_t{0}, count, call); });
 }
+
+void on_loop_helper(void (*begin)()) { begin_helper = begin; }
 
 size_t loop_threads() { return static_cast<size_t>(tbb::this_task_arena::max_concurrency()); }
 

@@ -15,6 +15,10 @@ namespace shardscape {
 // so that the sanitizer sees every order that the loop guarantees and none that it does not.
 void parallel_loop(size_t count, const std::function<void(size_t)>& body);
 
+// From now on every other thread that helps a caller runs `begin` once, before its first call; nullptr: none
+// does. TBB shares these threads between all loops of the program, and ends none of them.
+void on_loop_helper(void (*begin)());
+
 // The number of calls that a loop of the caller runs at the same time.
 size_t loop_threads();
 

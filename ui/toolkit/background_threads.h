@@ -5,7 +5,12 @@
 namespace shardscape::ui {
 
 // Lowers the calling thread, for the rest of its life: an ordinary user may not raise it again. Threads that
-// it starts inherit the value (clone(2)). So do TBB's workers: in the window only lowered threads use TBB.
+// it starts inherit the value (clone(2)).
 void lowerThisThread();
+
+// Lowers the threads that help in parallel loops. All loops share them, so their priority would be that of
+// the thread that first needed them: of a search, or of the report that the person waits for. The thread of
+// the report keeps its own, and has its helpers wherever a core is idle.
+void lowerLoopHelpers();
 
 }  // namespace shardscape::ui

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 #include "model/library.h"
 #include "model/progress_count.h"
@@ -47,6 +48,20 @@ class ParallelLoopTest : public QObject {
     with_loop_threads(
         3, [&] { parallel_loop(100, [&](size_t) { others += &ModelLibrary::instance() != &own; }); });
     QCOMPARE(others.load(), 0);
+  }
+
+  void helpers_begin_once_before_their_calls() {
+    static thread_local int begun = 0;
+    on_loop_helper([] { ++begun; });
+    std::atomic<int> wrong{0};
+    for (int run = 0; run < 20; ++run)
+      with_loop_threads(4, [&] {
+        const auto caller = std::this_thread::get_id();
+        parallel_loop(1000,
+                      [&](size_t) { wrong += begun != (std::this_thread::get_id() == caller ? 0 : 1); });
+      });
+    on_loop_helper(nullptr);
+    QCOMPARE(wrong.load(), 0);
   }
 
   void an_exception_reaches_the_caller() {
