@@ -85,11 +85,12 @@ bool Document::load(const QString& path, bool owned) {
       Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
     return std::holds_alternative<Problem>(read);
   };
+  FileState read = stateOf(path);
   auto loaded = load_study(path.toStdString());  // read first: an unreadable file must not discard changes
-  if (unreadable(loaded)) return false;
-  if (modified()) {
-    if (!mayDiscard()) return false;
-    loaded = load_study(path.toStdString());  // the person may have saved to this file
+  if (unreadable(loaded) || (modified() && !mayDiscard())) return false;
+  if (const FileState now = stateOf(path); now != read) {  // the person may have saved to this file
+    read = now;
+    loaded = load_study(path.toStdString());
     if (unreadable(loaded)) return false;
   }
   Study& study = std::get<Study>(loaded);
@@ -102,7 +103,7 @@ bool Document::load(const QString& path, bool owned) {
   // that could not be read.
   const bool keeps = study.of_search || study.of_report || study.lost || !owned;
   path_ = keeps ? QString() : file.absoluteFilePath();
-  state_ = stateOf(path_);
+  state_ = keeps ? FileState() : read;
   if (owned) {
     settings::setDesignFolder(file.absolutePath());
     settings::addRecentFile(file.absoluteFilePath());

@@ -47,6 +47,7 @@
 #include "ui/shell/recent_menu.h"
 #include "ui/shell/recovery_bar.h"
 #include "ui/shell/report_file.h"
+#include "ui/shell/report_job.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
@@ -88,6 +89,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
       session_(session),
       state_(new SelectionState(session, this)),
       job_(new ExportJob(this)),
+      report_(new ReportJob(session_, this)),
       pages_(new PageSettings(this)),
       document_(new Document(session, pages_, this)),
       actions_(makeActions(this, session->undoStack())) {
@@ -211,6 +213,10 @@ void MainWindow::wireFile() {
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
   message_->followJobs({this, session_});
+  connect(report_, &ReportJob::finished, this, [this](const QString& path, const QString& problem) {
+    status_->showMessage(problem.isEmpty() ? tr("Wrote the report to %1").arg(path) : QString());
+    message_->show(problem.isEmpty() ? QString() : tr("The report was not written. %1").arg(problem));
+  });
   connect(session_, &Session::adapted, this, &MainWindow::noteAdapted);
   auto* as_long = new QAction(this);  // sets the context length to the sequence length
   connect(as_long, &QAction::triggered, this, [this] {
@@ -493,6 +499,9 @@ void MainWindow::askForReport() {
 }
 
 void MainWindow::writeReport(const QString& path) {
+  if (report_->running())
+    return message_->show(
+        tr("The report was not written: another one is being written. Try again in a moment."));
   const auto report = session_->report();
   if (!session_->current() || !report || !report->valid())
     return message_->show(tr("The report was not written: the design has problems. Fix them first."));
@@ -502,13 +511,8 @@ void MainWindow::writeReport(const QString& path) {
                               .arg(QString::fromStdString(estimate ? estimate->no_time_reason : "")));
   const bool comparison = tabs_->currentWidget() == explore_ && explore_->compare()->isVisible() &&
                           session_->comparisons()->size() > 0 && session_->comparisons()->ready();
-  QGuiApplication::setOverrideCursor(Qt::WaitCursor);
-  const auto problem = writeReportFile(presentPage(*session_, comparison), path);
-  QGuiApplication::restoreOverrideCursor();
-  if (problem)
-    return message_->show(
-        tr("The report was not written. %1").arg(QString::fromStdString(to_string(*problem))));
-  message_->hide();
+  status_->showMessage(tr("Writing the report"));
+  report_->write(path, comparison);
 }
 
 void MainWindow::updateTitle() {

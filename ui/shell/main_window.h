@@ -40,6 +40,7 @@ class PanelRoom;
 class Panes;
 class ProblemsPanel;
 class RecoveryBar;
+class ReportJob;
 class StudyFile;
 class StatusBar;
 class TimelineView;
@@ -63,6 +64,7 @@ class MainWindow : public QMainWindow {
   FrameClock* frameClock() const { return frame_clock_; }
   ExportDialog* exportDialog();
   ExportJob* exportJob() const { return job_; }
+  ReportJob* reportJob() const { return report_; }
   ExploreView* explore() const { return explore_; }
   ArchitectureView* architecture() const { return architecture_; }
   QTabWidget* tabs() const { return tabs_; }
@@ -81,7 +83,7 @@ class MainWindow : public QMainWindow {
   void reopenLast();                         // the last document, if its file is there
   RecoveryBar* recoveryBar() const { return recovery_; }
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
-  void writeReport(const QString& path);            // one page (report_file.h)
+  void writeReport(const QString& path);            // one page (report_job.h)
   void find();                                      // Ctrl+F: searches the view
   void restoreLayout();                             // restores the layout of the last run
   void resetLayout();
@@ -114,6 +116,7 @@ class MainWindow : public QMainWindow {
   Session* session_;
   SelectionState* state_;
   ExportJob* job_;
+  ReportJob* report_;
   PageSettings* pages_;
   Document* document_;
   Actions actions_;

@@ -12,14 +12,8 @@
 
 #include "base/atomic_write.h"
 #include "design/embedded_document.h"
-#include "explore/sensitivity.h"
-#include "report/comparison_page.h"
-#include "report/page_report.h"
-#include "ui/session/comparisons.h"
-#include "ui/session/session.h"
 #include "ui/shell/vector_pictures.h"
 #include "ui/toolkit/theme.h"
-#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -100,25 +94,6 @@ QByteArray reportPdf(const QString& html) {
 
 }  // namespace
 
-PageReport presentPage(const Session& session, bool comparison) {
-  const Report& report = *session.report();
-  if (!comparison) {
-    const auto effects = sensitivity(report.design);
-    const auto simulation = session.estimated() ? session.estimate()->simulation : simulate(report);
-    return page_report(report, *simulation, effects ? &*effects : nullptr);
-  }
-  std::vector<std::string> names;
-  std::vector<ComparedDesign> designs;
-  for (const PinnedDesign& pinned : session.comparisons()->all()) {
-    if (!pinned.result.simulation) continue;  // it cannot run
-    names.push_back(pinned.name.toStdString());
-    designs.push_back(pinned.result);
-  }
-  names.push_back(report.design.name + " (present)");
-  designs.push_back(compared(report.design));
-  return comparison_page(names, designs);
-}
-
 QString reportFilter() { return tr("Web page (*.html);;Markdown (*.md);;PDF (*.pdf)"); }
 
 std::unique_ptr<QTextDocument> reportDocument(const QString& html) {
@@ -137,11 +112,6 @@ std::unique_ptr<QTextDocument> reportDocument(const QString& html) {
 std::optional<Problem> writePdf(const QString& html, const QString& path) {
   const QByteArray bytes = reportPdf(html);
   return atomic_write(path.toStdString(), {bytes.constData(), static_cast<size_t>(bytes.size())});
-}
-
-std::optional<Problem> writeReportFile(const PageReport& page, const QString& path) {
-  return path.endsWith(QStringLiteral(".pdf"), Qt::CaseInsensitive) ? writePdf(text_of(page_html(page)), path)
-                                                                    : write_page(page, path.toStdString());
 }
 
 }  // namespace shardscape::ui

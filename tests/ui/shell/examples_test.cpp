@@ -21,6 +21,7 @@
 #include "ui/shell/examples_dialog.h"
 #include "ui/shell/preset_box.h"
 #include "ui/shell/report_file.h"
+#include "ui/shell/report_job.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_row.h"
 #include "ui/shell/tour.h"
@@ -167,11 +168,30 @@ class ExamplesTest : public WindowTest {
     QTemporaryDir folder;
     const QString path = folder.filePath("r.md");
     window_->writeReport(path);
+    QTRY_VERIFY(!window_->reportJob()->running());
     QFile file(path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     QVERIFY(file.readAll().contains("# Llama 3 8B"));
     window_->writeReport("/nowhere/r.html");
-    QVERIFY(labelSays(window_.get(), "The report was not written."));
+    QTRY_VERIFY(labelSays(window_.get(), "The report was not written."));
+  }
+
+  // The window goes on while a thread makes the page, which is about the design of that moment.
+  void aReportIsWrittenOnAThread() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("r.md"), other = folder.filePath("other.md");
+    window_->writeReport(path);
+    QVERIFY(window_->reportJob()->running());
+    window_->writeReport(other);
+    QVERIFY(labelSays(window_.get(), "another one is being written"));
+    Design renamed = session_->design();
+    renamed.name = "Another";
+    session_->reset(renamed);
+    QTRY_VERIFY(!window_->reportJob()->running());
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("# Llama 3 8B"));
+    QVERIFY(!QFile::exists(other));
   }
 
   // As PDF: sheets of A4 with the same words and the picture of memory as an image.
@@ -179,6 +199,7 @@ class ExamplesTest : public WindowTest {
     QTemporaryDir folder;
     const QString path = folder.filePath("r.PDF");
     window_->writeReport(path);
+    QTRY_VERIFY(!window_->reportJob()->running());
     QFile file(path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray bytes = file.readAll();
@@ -188,7 +209,7 @@ class ExamplesTest : public WindowTest {
     QVERIFY2(std::holds_alternative<Design>(design), qPrintable(path));
     QVERIFY(std::get<Design>(design) == session_->report()->design);
     window_->writeReport("/nowhere/r.pdf");
-    QVERIFY(labelSays(window_.get(), "The report was not written."));
+    QTRY_VERIFY(labelSays(window_.get(), "The report was not written."));
     QVERIFY(reportFilter().contains("*.pdf"));
 
     const auto report = session_->report();
