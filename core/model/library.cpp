@@ -167,9 +167,11 @@ class LibraryReader {
     library_.blocks_ = std::move(resolved.blocks);
     library_.towers_ = std::move(resolved.towers);
     library_.architectures_ = std::move(resolved.architectures);
+    library_.index();  // by which the next lines find the language
     for (Architecture& architecture : library_.architectures_) take_language(architecture);
     for (Architecture& architecture : library_.architectures_) take_tower(architecture);
     std::erase_if(library_.architectures_, [](const Architecture& a) { return a.kinds.empty(); });
+    library_.index();
     for (Architecture& architecture : library_.architectures_) gather(library_, architecture);
     library_.stated_ = std::make_shared<const Templates>(std::move(stated_));
   }
@@ -274,6 +276,20 @@ const T* find_by_id(const std::vector<T>& all, const std::string& id) {
   return it == all.end() ? nullptr : &*it;
 }
 
+template <class T>
+std::unordered_map<std::string, size_t> places_of(const std::vector<T>& all) {
+  std::unordered_map<std::string, size_t> out;
+  for (size_t i = 0; i < all.size(); ++i) out.try_emplace(all[i].id, i);
+  return out;
+}
+
+template <class T>
+const T* found(const std::vector<T>& all, const std::unordered_map<std::string, size_t>& places,
+               const std::string& id) {
+  const auto it = places.find(id);
+  return it == places.end() ? nullptr : &all[it->second];
+}
+
 }  // namespace
 
 std::filesystem::path own_folder() {
@@ -363,7 +379,7 @@ const Architecture* ModelLibrary::made(const std::string& id) const {
   {
     const std::scoped_lock lock(made_->mutex);
     for (BlockTemplate& block : blocks)
-      if (!find_by_id(blocks_, block.id)) made_->blocks.try_emplace(block.id, std::move(block));
+      if (!found(blocks_, block_at_, block.id)) made_->blocks.try_emplace(block.id, std::move(block));
   }
   gather(*this, architecture);
   const std::scoped_lock lock(made_->mutex);
@@ -377,18 +393,24 @@ std::optional<Problem> ModelLibrary::architecture_problem(const std::string& id)
   return problem ? std::optional(*problem) : std::nullopt;
 }
 
+// A search of many designs asks for architectures and blocks a million times.
+void ModelLibrary::index() {
+  architecture_at_ = places_of(architectures_);
+  block_at_ = places_of(blocks_);
+}
+
 const Preset* ModelLibrary::preset(const std::string& id) const { return find_by_id(presets_, id); }
 const Architecture* ModelLibrary::architecture(const std::string& id) const {
-  const Architecture* exact = find_by_id(architectures_, id);
+  const Architecture* exact = found(architectures_, architecture_at_, id);
   if (exact || id.find(';') == std::string::npos) return exact;
   if (has_made_kinds(id)) return made(id);
   const OptionCall call = parse_option_call(id);
-  const Architecture* base = find_by_id(architectures_, call.id);
+  const Architecture* base = found(architectures_, architecture_at_, call.id);
   if (!base || unknown_option(call, base->options, base->place)) return nullptr;
-  return find_by_id(architectures_, option_call_text(call, base->options));
+  return found(architectures_, architecture_at_, option_call_text(call, base->options));
 }
 const BlockTemplate* ModelLibrary::block(const std::string& id) const {
-  const BlockTemplate* block = find_by_id(blocks_, id);
+  const BlockTemplate* block = found(blocks_, block_at_, id);
   if (block || id.find(';') == std::string::npos) return block;
   const std::shared_lock lock(made_->mutex);
   const auto made = made_->blocks.find(id);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -106,12 +107,14 @@ class ModelLibrary {
 
  private:
   friend class LibraryReader;
+  void index();  // after each change of architectures and blocks
   std::vector<Preset> presets_;
   std::vector<TowerTemplate> towers_;
   std::vector<Architecture> architectures_;
   std::vector<BlockTemplate> blocks_;
   std::vector<KernelProfile> profiles_;
   std::vector<Problem> problems_;
+  std::unordered_map<std::string, size_t> architecture_at_, block_at_;  // by id
   FileStamps own_files_;
   size_t problems_of_files_ = 0;  // the first ones; the others are mistakes between files
   int64_t content_ = 0;

@@ -152,6 +152,7 @@ void Timeline::make_spans(Simulation& out) {
     });
     place[s].resize(order.size());
     std::vector<Span> sorted;
+    sorted.reserve(spans.size());
     for (size_t i = 0; i < order.size(); ++i) {
       place[s][static_cast<size_t>(order[i])] = static_cast<int32_t>(i);
       sorted.push_back(spans[static_cast<size_t>(order[i])]);
