@@ -14,6 +14,7 @@ namespace {
 constexpr double kWideBar = 84, kWidestBar = 160;  // the second if few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
+constexpr double kLeastTotal = 8;                  // slots too narrow for the total of any bar
 constexpr double kAboveBar = 4;  // from the bar to its letter, beyond the outline of a selection
 constexpr double kBetweenMembers = 2, kFoot = 3;  // between the bars of compared designs; their coloured foot
 
@@ -121,7 +122,7 @@ void StackedBars::draw(QCPPainter* painter) {
   painter->setAntialiasing(false);
   painter->setPen(Qt::NoPen);
   for (int member = 0; member < data_->members(); ++member)
-    for (int stage = 0; stage < data_->stages(member); ++stage)
+    for (const int stage : drawnStages(member))
       for (int series = 0; series < static_cast<int>(data_->series.size()); ++series) {
         QRectF rect = segment(stage, series, member);
         if (rect.height() <= 0) continue;
@@ -138,7 +139,26 @@ void StackedBars::draw(QCPPainter* painter) {
   }
 }
 
+// All stages, or where several share a pixel, the tallest of each pixel.
+std::vector<int> StackedBars::drawnStages(int member) const {
+  std::vector<int> out;
+  double pixel = 0, tallest = 0;
+  for (int stage = 0; stage < data_->stages(member); ++stage) {
+    const double here = std::floor(mKeyAxis->coordToPixel(stage)), total = data_->total(stage, member);
+    if (out.empty() || here != pixel) {
+      out.push_back(stage);
+      tallest = total;
+    } else if (total > tallest) {
+      out.back() = stage;
+      tallest = total;
+    }
+    pixel = here;
+  }
+  return out;
+}
+
 void StackedBars::drawTotals(QCPPainter& painter) const {
+  if (slotWidth() < kLeastTotal) return;
   painter.setFont(Theme::instance().uiFont(11));
   const QFontMetricsF metrics(painter.font());
   QStringList texts;
@@ -164,7 +184,7 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
 // Marks each bar with a foot in the design's colour, and a letter above if there is room.
 void StackedBars::drawLetters(QCPPainter& painter) const {
   for (int member = 0; member < data_->members(); ++member)
-    for (int stage = 0; stage < data_->stages(member); ++stage) {
+    for (const int stage : drawnStages(member)) {
       const QRectF bar = column(stage, member);
       painter.fillRect(QRectF(bar.left(), bar.bottom() + 2, bar.width(), kFoot),
                        Theme::instance().designColor(data_->letter(member)));

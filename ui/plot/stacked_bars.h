@@ -43,6 +43,7 @@ class StackedBars : public QCPAbstractPlottable {
   double slotWidth() const;
   double barWidth() const;
   QRectF barRect(int stage, double low, double high, int member) const;
+  std::vector<int> drawnStages(int member) const;
   void drawTotals(QCPPainter& painter) const;
   void drawLetters(QCPPainter& painter) const;
   QString segmentLabel(int stage, size_t series) const;

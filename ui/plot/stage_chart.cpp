@@ -15,7 +15,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTickRoom = 26;       // pixels for a stage number
+constexpr double kTickRoom = 26;       // pixels for a stage number of two digits
+constexpr double kTickGap = 12;        // between longer ones
 constexpr double kValueTickRoom = 34;  // as on painted axes
 constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 
@@ -156,7 +157,10 @@ void StageChart::setGround(const QColor& ground) const {
 }
 
 void StageChart::fitTicks(QSize size) const {
-  parts_->stages->setTickCount(std::max(1, static_cast<int>(size.width() / kTickRoom)));
+  const double longest = QFontMetricsF(parts_->plot->xAxis->tickLabelFont())
+                             .horizontalAdvance(parts_->plot->locale().toString(parts_->data.most_stages()));
+  parts_->stages->setTickCount(
+      std::max(1, static_cast<int>(size.width() / std::max(kTickRoom, longest + kTickGap))));
   const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 4, 10);
   parts_->plot->yAxis->ticker()->setTickCount(values);
 }

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <array>
 
 #include "base/enum_count.h"
 #include "ui/toolkit/theme.h"
@@ -41,10 +42,27 @@ BarFill fill_of(Phase phase) {
                                      : BarFill::Solid;
 }
 
-double segment_value(const StageReport& stage, const FlopsSegment& segment, FlopsConvention convention) {
-  double sum = 0;
-  for (const FlopsValue* row : flops_rows(stage, segment)) sum += to_double(flops_of(*row, convention).value);
-  return sum;
+// Values of all segments of a stage, by phase and group.
+constexpr size_t kGroupCount = std::size(kGroups);
+using SegmentValues = std::array<double, kPhaseCount * kGroupCount>;
+
+size_t place_of(Phase phase, FlopsGroup group) {
+  return static_cast<size_t>(phase) * kGroupCount + static_cast<size_t>(group);
+}
+
+SegmentValues stage_flops(const StageReport& stage, FlopsConvention convention) {
+  SegmentValues out{};
+  for (const FlopsValue& row : stage.flops)
+    out[place_of(row.phase, flops_group(row.kind))] += to_double(flops_of(row, convention).value);
+  return out;
+}
+
+SegmentValues stage_seconds(const Simulation* simulation, const StageReport& stage) {
+  SegmentValues out{};
+  if (!simulation) return out;
+  for (const KernelTime& time : simulation->stages[static_cast<size_t>(stage.stage)].kernels)
+    out[place_of(time.phase, flops_group(time.kind))] += time.seconds;
+  return out;
 }
 
 }  // namespace
@@ -66,25 +84,31 @@ double segment_seconds(const Simulation& simulation, const StageReport& stage, c
 
 namespace {
 
-// value(stage, segment): of a bar segment.
-template <typename Value>
-std::vector<FlopsSegment> segments_with(const Report& report, const Value& value) {
-  std::vector<FlopsSegment> segments;
-  for (int phase = 0; phase < kPhaseCount; ++phase) {
-    for (const FlopsGroup group : kGroups) {
-      const FlopsSegment segment{group, static_cast<Phase>(phase)};
-      const bool anywhere = std::any_of(report.stages.begin(), report.stages.end(),
-                                        [&](const StageReport& stage) { return value(stage, segment) > 0; });
-      if (anywhere) segments.push_back(segment);
-    }
+// The largest value that a segment has on any stage. values(stage): the SegmentValues of a stage.
+template <typename Values>
+SegmentValues largest_values(const Report& report, const Values& values) {
+  SegmentValues out{};
+  for (const StageReport& stage : report.stages) {
+    const SegmentValues of = values(stage);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = std::max(out[i], of[i]);
   }
+  return out;
+}
+
+std::vector<FlopsSegment> present(const SegmentValues& largest) {
+  std::vector<FlopsSegment> segments;
+  for (int phase = 0; phase < kPhaseCount; ++phase)
+    for (const FlopsGroup group : kGroups)
+      if (largest[place_of(static_cast<Phase>(phase), group)] > 0)
+        segments.push_back({group, static_cast<Phase>(phase)});
   return segments;
 }
 
-// The series, legend and values. largest: the tallest bar.
-template <typename Value>
+// The series, legend and values. tallest: the value of the tallest bar.
+template <typename Values>
 void add_segments(BarData& data, const Report& report, const std::vector<FlopsSegment>& segments,
-                  double largest, const Value& value) {
+                  double tallest, const Values& values) {
+  const SegmentValues largest = largest_values(report, values);
   std::vector<Phase> phases;
   for (const FlopsSegment& segment : segments) {
     const QString label = QStringLiteral("%1, %2").arg(flops_group_label(segment.group),
@@ -95,10 +119,7 @@ void add_segments(BarData& data, const Report& report, const std::vector<FlopsSe
   }
   for (const FlopsGroup group : kGroups) {
     const bool visible = std::any_of(segments.begin(), segments.end(), [&](const FlopsSegment& segment) {
-      return segment.group == group &&
-             std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
-               return value(stage, segment) >= kLeastInLegend * largest;
-             });
+      return segment.group == group && largest[place_of(segment.phase, group)] >= kLeastInLegend * tallest;
     });
     if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
   }
@@ -109,25 +130,26 @@ void add_segments(BarData& data, const Report& report, const std::vector<FlopsSe
     }
   }
   for (const StageReport& stage : report.stages) {
-    std::vector<double> values;
-    for (const FlopsSegment& segment : segments) values.push_back(value(stage, segment));
-    data.values.push_back(std::move(values));
+    const SegmentValues of = values(stage);
+    std::vector<double>& bar = data.values.emplace_back();
+    for (const FlopsSegment& segment : segments) bar.push_back(of[place_of(segment.phase, segment.group)]);
   }
 }
 
 }  // namespace
 
 std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention) {
-  return segments_with(report, [&](const StageReport& stage, const FlopsSegment& segment) {
-    return segment_value(stage, segment, convention);
-  });
+  return present(
+      largest_values(report, [&](const StageReport& stage) { return stage_flops(stage, convention); }));
 }
 
 std::vector<FlopsSegment> time_segments(const Report& report, const Simulation* simulation) {
-  return segments_with(report, [&](const StageReport& stage, const FlopsSegment& segment) {
-    return segment_value(stage, segment, FlopsConvention::Counted) +
-           (simulation ? segment_seconds(*simulation, stage, segment) : 0);
-  });
+  return present(largest_values(report, [&](const StageReport& stage) {
+    SegmentValues out = stage_flops(stage, FlopsConvention::Counted);
+    const SegmentValues seconds = stage_seconds(simulation, stage);
+    for (size_t i = 0; i < out.size(); ++i) out[i] += seconds[i];
+    return out;
+  }));
 }
 
 BarData flops_bars(const Report& report, FlopsConvention convention) {
@@ -141,9 +163,7 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
   data.text = [](double value) { return flops_text(static_cast<Wide>(value)); };
   data.nothing = tr_bars("No FLOPs on any stage.");
   add_segments(data, report, flops_segments(report, convention), largest,
-               [&](const StageReport& stage, const FlopsSegment& segment) {
-                 return segment_value(stage, segment, convention);
-               });
+               [&](const StageReport& stage) { return stage_flops(stage, convention); });
   return data;
 }
 
@@ -158,9 +178,7 @@ BarData time_bars(const Report& report, const Simulation* simulation) {
   data.text = [](double value) { return seconds_text(value); };
   data.nothing = tr_bars("No estimate of the step.");
   add_segments(data, report, time_segments(report, simulation), longest,
-               [&](const StageReport& stage, const FlopsSegment& segment) {
-                 return simulation ? segment_seconds(*simulation, stage, segment) : 0;
-               });
+               [&](const StageReport& stage) { return stage_seconds(simulation, stage); });
   return data;
 }
 
