@@ -16,7 +16,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kTickRoom = 26;       // pixels for a stage number of two digits
-constexpr double kTickGap = 12;        // between longer ones
+constexpr double kTickGap = 3;         // at least, between longer ones
+constexpr double kTickRounding = 1.5;  // how many times closer than asked the rounded ticks may be
+constexpr int kLeft = 44, kRight = 4;  // pixels beside the plot
 constexpr double kValueTickRoom = 34;  // as on painted axes
 constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 
@@ -69,7 +71,7 @@ StageChart::StageChart(QWidget* parent)
   plot.plotLayout()->insertRow(0);
   plot.plotLayout()->addElement(0, 0, parts_->heading);
   plot.plotLayout()->setRowSpacing(0);
-  plot.axisRect()->setMinimumMargins(QMargins(44, 4, 4, 4));
+  plot.axisRect()->setMinimumMargins(QMargins(kLeft, 4, kRight, 4));
 
   parts_->bars = new StackedBars(plot.xAxis, plot.yAxis);
   parts_->bars->setData(&parts_->data);
@@ -159,8 +161,8 @@ void StageChart::setGround(const QColor& ground) const {
 void StageChart::fitTicks(QSize size) const {
   const double longest = QFontMetricsF(parts_->plot->xAxis->tickLabelFont())
                              .horizontalAdvance(parts_->plot->locale().toString(parts_->data.most_stages()));
-  parts_->stages->setTickCount(
-      std::max(1, static_cast<int>(size.width() / std::max(kTickRoom, longest + kTickGap))));
+  const double room = std::max(kTickRoom, kTickRounding * (longest + kTickGap));
+  parts_->stages->setTickCount(std::max(1, static_cast<int>((size.width() - kLeft - kRight) / room)));
   const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 4, 10);
   parts_->plot->yAxis->ticker()->setTickCount(values);
 }
