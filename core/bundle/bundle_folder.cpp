@@ -71,6 +71,11 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
   return std::nullopt;
 }
 
+bool holds_bundle(const fs::path& folder) {
+  std::error_code ignored;
+  return read_manifest(folder, 0).has_value() || fs::exists(folder / kCompactName, ignored);
+}
+
 std::optional<Problem> check_target(const fs::path& target, bool replace) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
@@ -85,8 +90,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   const bool empty = fs::is_empty(target, error);
   if (error) return folder_not_writable(target, error.message());
   if (empty) return std::nullopt;
-  if (replace && (read_manifest(target, 0) || fs::exists(target / kCompactName, error)))
-    return check_foreign_files(target);
+  if (replace && holds_bundle(target)) return check_foreign_files(target);
   return problem(ProblemCode::FolderNotEmpty, target,
                  replace ? "the folder is not empty and contains no bundle that Shardscape wrote"
                          : "the folder is not empty",
@@ -107,12 +111,17 @@ std::string settle_waiting(const fs::path& target) {
   const fs::path waiting = waiting_path(target);
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(waiting, error))) return "";
-  fs::rename(waiting, target, error);  // replaces an empty folder at most
-  if (!error) return "put back " + target.string() + ", which an export that was killed was about to replace";
-  const std::string size = format_bytes(bytes_below(waiting));
-  if (lock.holds()) fs::remove_all(waiting, error);
-  return (!lock.holds() || error ? "cannot remove " : "removed ") + waiting.string() + " (" + size +
-         "), the old bundle that an export that was killed had replaced";
+  const std::string what = waiting.string() + " (" + format_bytes(bytes_below(waiting)) + ")";
+  if (!holds_bundle(target)) {
+    fs::rename(waiting, target, error);  // replaces an empty folder at most
+    if (!error)
+      return "put back " + target.string() + ", which an export that was killed was about to replace";
+    return "cannot put " + what +
+           " back, the bundle that an export that was killed was about to replace: " + error.message();
+  }
+  fs::remove_all(waiting, error);
+  return (error ? "cannot remove " : "removed ") + what +
+         ", the old bundle that an export that was killed had replaced";
 }
 
 // Exchanges both folders: afterwards `fresh` holds what was in `target`. On failure both stay intact.

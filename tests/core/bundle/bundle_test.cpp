@@ -279,6 +279,17 @@ class BundleTest : public QObject {
     QVERIFY(std::get<ExportSummary>(result).removed.at(0).find("removed") == 0);
   }
 
+  // What took the place meanwhile is no bundle, so the old one stays where it is.
+  void an_old_bundle_is_not_lost_to_another_file() {
+    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "old"})));
+    fs::rename(root_ / "a", root_ / ".a.partial-old-bundle");
+    std::ofstream(root_ / "a") << "mine";
+    const auto result = export_bundle(*small_report(), {.target = root_ / "a", .replace = true});
+    QVERIFY(problem_of(result) && problem_of(result)->what.find("cannot put") != std::string::npos);
+    QVERIFY(fs::exists(root_ / ".a.partial-old-bundle" / "old.0.et"));
+    QCOMPARE(slurp(root_ / "a"), std::string("mine"));
+  }
+
   void stopped_export_leaves_nothing() {
     const auto report = small_report();
     QVERIFY(!problem_of(export_bundle(*report, {.target = root_ / "a"})));
