@@ -18,6 +18,7 @@ class KillTest : public QObject {
   void before_a_call();
   void at_a_random_moment_data();
   void at_a_random_moment();
+  void between_the_renames_of_folders();
   void a_running_export_keeps_its_folder();
 };
 
@@ -77,6 +78,35 @@ void KillTest::at_a_random_moment() {
   }
   QCOMPARE(run_faulty(writer.new_line, folder.path()).exit_code, 0);
   QVERIFY(contents_of(folder.path()) == writer.after);
+}
+
+// Where two folders cannot be exchanged, the old bundle gets another name before the new one gets its place.
+void KillTest::between_the_renames_of_folders() {
+  SKIP_WITHOUT_SHIM();
+  Writer writer{"folder", kExport + "2 -o job", kExport + "4 --replace -o job"};
+  writer.record();
+  const QStringList no_exchange{"SHARDSCAPE_NO_EXCHANGE=1"};
+  const QTemporaryDir counted;
+  write_contents(writer.before, counted.path());
+  const FaultRun whole = run_faulty(writer.new_line, counted.path(), {.env = no_exchange});
+  QVERIFY(contents_of(counted.path()) == writer.after);
+  QVERIFY(whole.calls["rename"] > writer.calls["rename"]);
+  int put_back = 0;
+  for (int call = 1; call <= whole.calls["rename"]; ++call) {
+    const QTemporaryDir folder;
+    write_contents(writer.before, folder.path());
+    const QString fault = QString("rename:%1:KILL").arg(call);
+    QCOMPARE(run_faulty(writer.new_line, folder.path(), {.fault = fault, .env = no_exchange}).signal, 9);
+    // An export that may not replace leaves a whole bundle.
+    const FaultRun refused = run_faulty(writer.old_line, folder.path(), {.env = no_exchange});
+    QVERIFY2(refused.exit_code == 3, qPrintable(fault + refused.err));
+    put_back += refused.err.contains("put back");
+    const Contents left = final_names(contents_of(folder.path()));
+    QVERIFY2(left == writer.before || left == writer.after, qPrintable(fault));
+    QCOMPARE(run_faulty(writer.new_line, folder.path(), {.env = no_exchange}).exit_code, 0);
+    QVERIFY2(contents_of(folder.path()) == writer.after, qPrintable(fault));
+  }
+  QCOMPARE(put_back, 1);
 }
 
 // An export of the same target removes what killed programs left, and nothing of a program that runs.

@@ -4,7 +4,7 @@
 // is the number of an errno; KILL: the process ends as by kill -9 before the call; STOP: the process waits
 // for SIGCONT before the call, which then works. SHARDSCAPE_FAULT_COUNTS=FILE: at exit, FILE gets a line
 // "KIND CALLS" per kind. SHARDSCAPE_CLOCK_JUMP=N:SECONDS: from its N-th reading on, the clock of the day is
-// SECONDS ahead.
+// SECONDS ahead. SHARDSCAPE_NO_EXCHANGE=1: two files cannot be exchanged, as on NFS.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -182,7 +182,13 @@ int mkdir(const char* path, mode_t mode) noexcept {
 }
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
-  return fails(Rename) ? -1 : static_cast<int>(call(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  if (fails(Rename)) return -1;
+  static const bool no_exchange = std::getenv("SHARDSCAPE_NO_EXCHANGE") != nullptr;
+  if (no_exchange && (flags & RENAME_EXCHANGE) != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  return static_cast<int>(call(SYS_renameat2, from_folder, from, to_folder, to, flags));
 }
 
 int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
