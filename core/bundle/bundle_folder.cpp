@@ -71,7 +71,7 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
   return std::nullopt;
 }
 
-bool holds_bundle(const fs::path& folder) {
+bool is_bundle_folder(const fs::path& folder) {
   std::error_code ignored;
   return read_manifest(folder, 0).has_value() || fs::exists(folder / kCompactName, ignored);
 }
@@ -90,7 +90,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   const bool empty = fs::is_empty(target, error);
   if (error) return folder_not_writable(target, error.message());
   if (empty) return std::nullopt;
-  if (replace && holds_bundle(target)) return check_foreign_files(target);
+  if (replace && is_bundle_folder(target)) return check_foreign_files(target);
   return problem(ProblemCode::FolderNotEmpty, target,
                  replace ? "the folder is not empty and contains no bundle that Shardscape wrote"
                          : "the folder is not empty",
@@ -112,7 +112,7 @@ std::string settle_waiting(const fs::path& target) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(waiting, error))) return "";
   const std::string what = waiting.string() + " (" + format_bytes(bytes_below(waiting)) + ")";
-  if (!holds_bundle(target)) {
+  if (!is_bundle_folder(target)) {
     fs::rename(waiting, target, error);  // replaces an empty folder at most
     if (!error)
       return "put back " + target.string() + ", which an export that was killed was about to replace";
