@@ -99,6 +99,7 @@ void fit(const FittedKind<Row, Constants>& kind, Constants& constants, const std
   constants.residual = {};
   constants.scale = 1;
   std::vector<ResidualSample> samples;
+  samples.reserve(rows.size());
   for (const Row* row : rows)
     samples.push_back({kind.place(*row), std::log(row->us * 1e-6 / kind.modelled(constants, *row))});
   choose_knots(constants.residual, samples, kind.floors);
@@ -109,6 +110,7 @@ template <typename Row, typename Constants>
 std::vector<double> errors_of(const FittedKind<Row, Constants>& kind, const Constants& constants,
                               const std::vector<const Row*>& rows) {
   std::vector<double> out;
+  out.reserve(rows.size());
   for (const Row* row : rows) out.push_back(percent_off(kind.calibrated(constants, *row), row->us));
   return out;
 }
