@@ -15,6 +15,7 @@
 #include "ui/form/config_form.h"
 #include "ui/form/knob_row.h"
 #include "ui/session/session.h"
+#include "ui/shell/importer.h"
 #include "ui/shell/main_window.h"
 #include "ui/toolkit/theme.h"
 
@@ -65,6 +66,11 @@ class WindowTest : public QObject {
     QVERIFY(enter.isAccepted());
     QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window_.get(), &dropped);
+    waitForFile();
+  }
+  // A thread reads what is dropped or opened.
+  void waitForFile() {
+    QTRY_VERIFY_WITH_TIMEOUT(!window_->findChild<Importer*>()->opening(), test::kLongestRun);
   }
 
   std::unique_ptr<Session> session_;

@@ -74,26 +74,26 @@ QString Document::chooseFile() {
   return QFileDialog::getOpenFileName(window_, tr("Open design"), settings::designFolder(), filter());
 }
 
-bool Document::openPath(const QString& path) { return load(path, true); }
-
-bool Document::openExample(const QString& path) { return load(path, false); }
+Document::FileContent Document::read(const QString& path) {
+  FileState state = stateOf(path);  // of before the reading, so that no later change is missed
+  return {path, std::move(state), load_study(path.toStdString())};
+}
 
 // owned: the file is the person's own.
-bool Document::load(const QString& path, bool owned) {
-  const auto unreadable = [&](const Result<Study>& read) {
-    if (const auto* problem = std::get_if<Problem>(&read))
+bool Document::show(FileContent content, bool owned) {
+  const QString path = content.path;
+  const auto unreadable = [&] {
+    const auto* problem = std::get_if<Problem>(&content.study);
+    if (problem)
       Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
-    return std::holds_alternative<Problem>(read);
+    return problem != nullptr;
   };
-  FileState read = stateOf(path);
-  auto loaded = load_study(path.toStdString());  // read first: an unreadable file must not discard changes
-  if (unreadable(loaded) || (modified() && !mayDiscard())) return false;
-  if (const FileState now = stateOf(path); now != read) {  // the person may have saved to this file
-    read = now;
-    loaded = load_study(path.toStdString());
-    if (unreadable(loaded)) return false;
+  if (unreadable() || (modified() && !mayDiscard())) return false;
+  if (stateOf(path) != content.state) {  // the person may have saved to this file
+    content = read(path);
+    if (unreadable()) return false;
   }
-  Study& study = std::get<Study>(loaded);
+  Study& study = std::get<Study>(content.study);
   if (!study.lost && study.compared.size() > size_t{Comparisons::kMaxPinned})
     study.lost = Problem{ProblemCode::DataValue, path.toStdString() + " (compare)",
                          std::to_string(study.compared.size()) + " designs are pinned",
@@ -103,7 +103,7 @@ bool Document::load(const QString& path, bool owned) {
   // that could not be read.
   const bool keeps = study.of_search || study.of_report || study.lost || !owned;
   path_ = keeps ? QString() : file.absoluteFilePath();
-  state_ = keeps ? FileState() : read;
+  state_ = keeps ? FileState() : content.state;
   if (owned) {
     settings::setDesignFolder(file.absolutePath());
     settings::addRecentFile(file.absoluteFilePath());

@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "explore/study.h"
@@ -29,10 +30,25 @@ class Document : public QObject {
   bool modified() const;  // unsaved changes of the design, its search, its pinned designs, or pages
   QString title() const;  // the file name, or the name of the design
   void newDesign();
-  QString chooseFile();                // asks for a file to open; empty: none
-  bool openPath(const QString& path);  // false: failed() was emitted, or the person kept the present design
+  QString chooseFile();  // asks for a file to open; empty: none
+  // Tells whether another program wrote the file meanwhile.
+  struct FileState {
+    qint64 bytes = -1;
+    QDateTime written;
+    bool operator==(const FileState&) const = default;
+  };
+  // What a file had at one moment.
+  struct FileContent {
+    QString path;
+    FileState state;
+    Result<Study> study;
+  };
+  static FileContent read(const QString& path);  // in any thread; a large search result takes seconds
+  // false: failed() was emitted, or the person kept the present design
+  bool open(FileContent content) { return show(std::move(content), true); }
+  bool openPath(const QString& path) { return open(read(path)); }
   // A document that comes with the program. "Save" asks for a file.
-  bool openExample(const QString& path);
+  bool openExample(const QString& path) { return show(read(path), false); }
   // Asks for a file the first time, and before it replaces what another program wrote to the file meanwhile.
   bool save();
   bool saveAs();
@@ -47,14 +63,8 @@ class Document : public QObject {
   void succeeded();
 
  private:
-  // Tells whether another program wrote the file meanwhile.
-  struct FileState {
-    qint64 bytes = -1;
-    QDateTime written;
-    bool operator==(const FileState&) const = default;
-  };
   static FileState stateOf(const QString& path);
-  bool load(const QString& path, bool owned);
+  bool show(FileContent content, bool owned);
   bool mayReplace();
   Session* session_;
   PageSettings* pages_;

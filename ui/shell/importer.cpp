@@ -7,6 +7,8 @@
 #include <QGuiApplication>
 #include <QMimeData>
 #include <QUrl>
+#include <optional>
+#include <utility>
 
 #include "base/data_dir.h"
 #include "design/embedded_document.h"
@@ -34,24 +36,27 @@ QStringList dragged_files(const QMimeData* data) {
   return out;
 }
 
-struct Content {
-  enum Kind { Run, Config, Launch, Document, Unknown } kind;
-  std::string text;  // of a launch
+constexpr int kWaitMessage = 300;  // ms
+
+}  // namespace
+
+struct Importer::Content {
+  enum Kind { Run, Config, Launch, Design, Unknown } kind;
+  std::string text = {};  // of a launch
+  std::optional<Document::FileContent> document = {};
 };
 
-Content content_of(const QString& path) {
-  if (kind_of_run_file(path.toStdString()) != RunFile::None) return {Content::Run, {}};
-  const auto read = read_text(path.toStdString());
-  const auto* text = std::get_if<std::string>(&read);
-  if (text && looks_like_hf_file(*text)) return {Content::Config, {}};
-  if (text && looks_like_launch(*text)) return {Content::Launch, *text};
+Importer::Content Importer::contentOf(const QString& path) {
+  if (kind_of_run_file(path.toStdString()) != RunFile::None) return {Content::Run};
+  auto read = read_text(path.toStdString());
+  auto* text = std::get_if<std::string>(&read);
+  if (text && looks_like_hf_file(*text)) return {Content::Config};
+  if (text && looks_like_launch(*text)) return {Content::Launch, std::move(*text)};
   // What cannot be read, and JSON with a mistake, has a message of its own.
   const size_t first = text ? text->find_first_not_of(" \t\r\n") : std::string::npos;
   const bool document = first == std::string::npos || (*text)[first] == '{' || is_report_document(*text);
-  return {document ? Content::Document : Content::Unknown, {}};
+  return {document ? Content::Design : Content::Unknown};
 }
-
-}  // namespace
 
 Importer::Importer(Session* session, Document* document, MessageBar* message, WindowHelp* help,
                    QWidget* window)
@@ -60,7 +65,13 @@ Importer::Importer(Session* session, Document* document, MessageBar* message, Wi
       document_(document),
       message_(message),
       help_(help),
-      window_(window) {}
+      window_(window) {
+  slow_.setSingleShot(true);
+  slow_.setInterval(kWaitMessage);
+  connect(&slow_, &QTimer::timeout, this, [this] { message_->show(wait_message_); });
+  connect(&job_, &NewestJob::failed, this, &Importer::endWait);
+  connect(session_, &Session::documentReplaced, this, &Importer::stopOpening);
+}
 
 void Importer::choose() {
   const QString path = QFileDialog::getOpenFileName(
@@ -109,7 +120,7 @@ bool Importer::accepts(const QMimeData* data) {
 void Importer::open(const QMimeData* data) {
   const QStringList paths = dragged_files(data);
   if (paths.isEmpty()) return openText(data->text(), tr("dropped text"));
-  if (!openRun(paths)) openFile(paths.front());
+  openFiles(paths);
 }
 
 void Importer::paste() { openText(QGuiApplication::clipboard()->text(), tr("pasted text")); }
@@ -124,16 +135,43 @@ void Importer::openText(const QString& text, const QString& name) {
                            .arg(name));
 }
 
-bool Importer::isDocument(const QString& path) { return content_of(path).kind == Content::Document; }
+bool Importer::isDocument(const QString& path) { return contentOf(path).kind == Content::Design; }
 
-void Importer::openFile(const QString& path) {
-  const Content content = content_of(path);
+void Importer::openFile(const QString& path) { openFiles({path}); }
+
+void Importer::openFiles(const QStringList& paths) {
+  stopOpening();
+  opening_ = true;
+  wait_message_ = tr("Opening %1").arg(QFileInfo(paths.front()).fileName());
+  slow_.start();
+  job_.start([this, paths](const NewestJob::Post& post, const std::stop_token& stop) {
+    Content content = contentOf(paths.front());
+    if (stop.stop_requested()) return;
+    if (content.kind == Content::Design) content.document = Document::read(paths.front());
+    post([this, paths, content = std::move(content)] { show(paths, content); });
+  });
+}
+
+void Importer::stopOpening() {
+  job_.stop();
+  endWait();
+}
+
+void Importer::endWait() {
+  opening_ = false;
+  slow_.stop();
+  if (message_->text() == wait_message_) message_->hide();
+}
+
+void Importer::show(const QStringList& paths, const Content& content) {
+  endWait();
+  const QString& path = paths.front();
   switch (content.kind) {
-    case Content::Run: return void(openRun({path}));
+    case Content::Run: return void(openRun(paths));
     case Content::Config: return previewConfig(path);
     case Content::Launch:
       return previewLaunch(content.text, QFileInfo(path).fileName(), QFileInfo(path).absolutePath());
-    case Content::Document: return void(document_->openPath(path));
+    case Content::Design: return void(document_->open(*content.document));
     case Content::Unknown: break;
   }
   message_->show(
@@ -164,6 +202,7 @@ void Importer::previewLaunch(const std::string& text, const QString& name, const
 }
 
 void Importer::preview(QDialog* dialog) {
+  stopOpening();
   message_->hide();
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   help_->addTo(dialog, HelpTopic::Import);

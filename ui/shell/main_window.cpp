@@ -189,8 +189,7 @@ void MainWindow::wireFile() {
   connect(actions_.quit, &QAction::triggered, qApp, &QApplication::closeAllWindows);
   connect(actions_.new_window, &QAction::triggered, this, [this] { make_window_(); });
   actions_.new_window->setVisible(false);  // until there is a window maker
-  connect(actions_.open_recent->menu<RecentMenu*>(), &RecentMenu::fileRequested, document_,
-          &Document::openPath);
+  connect(actions_.open_recent->menu<RecentMenu*>(), &RecentMenu::fileRequested, this, &MainWindow::openFile);
   connect(recovery_, &RecoveryBar::restoreRequested, this, &MainWindow::restoreStudy);
   connect(actions_.copy_command, &QAction::triggered, this,
           [this] { copyCommandLine(session_->design(), verdict_); });

@@ -4,12 +4,14 @@
 #include <QFileDialog>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTimer>
 
 #include "design/document.h"
 #include "offscreen.h"
 #include "ui/shell/document.h"
+#include "ui/shell/importer.h"
 #include "ui/shell/message_bar.h"
 #include "ui/toolkit/save_file_dialog.h"
 #include "window_test.h"
@@ -34,12 +36,16 @@ class DocumentTest : public WindowTest {
   Document& document() const { return *window_->document(); }
   // Answers the next question; counts it.
   static void answer(QMessageBox::StandardButton which, int* asked) {
-    QTimer::singleShot(50, qApp, [which, asked] {
+    auto* timer = new QTimer(qApp);
+    connect(timer, &QTimer::timeout, timer, [timer, which, asked] {
       auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
       if (!box) return;
+      timer->stop();
+      timer->deleteLater();
       ++*asked;
       box->button(which)->click();
     });
+    timer->start(50);
   }
 
  public:
@@ -59,6 +65,38 @@ class DocumentTest : public WindowTest {
     QCOMPARE(asked, 1);
     QCOMPARE(session_->design().workload.batch, 512);
     QVERIFY(!document().modified());
+  }
+
+  // The window goes on while a thread reads a file, which another document makes stale.
+  void aFileIsReadOnAThread() {
+    QVERIFY(document().savePath(path("default.json")));
+    session_->setKnob("batch", "512");
+    QVERIFY(document().savePath(path("512.json")));
+    session_->setKnob("batch", "1024");
+    session_->undoStack()->setClean();
+    QSignalSpy replaced(session_.get(), &Session::documentReplaced);
+    window_->openFile(path("512.json"));
+    QVERIFY(window_->findChild<Importer*>()->opening());
+    QCOMPARE(session_->design().workload.batch, 1024);
+    document().newDesign();
+    QVERIFY(!window_->findChild<Importer*>()->opening());
+    window_->openFile(path("512.json"));
+    window_->openFile(path("default.json"));  // the newest only
+    waitForFile();
+    QCOMPARE(document().path(), path("default.json"));
+    QCOMPARE(replaced.size(), 2);
+  }
+
+  void editsWhileAFileIsReadAreKept() {
+    QVERIFY(document().savePath(path("read.json")));
+    int asked = 0;
+    answer(QMessageBox::Cancel, &asked);
+    window_->openFile(path("read.json"));
+    session_->setKnob("batch", "512");
+    waitForFile();
+    QTRY_COMPARE(asked, 1);
+    QCOMPARE(session_->design().workload.batch, 512);
+    QVERIFY(document().modified());
   }
 
   void whatAnotherProgramWroteIsNotReplacedUnasked() {

@@ -122,6 +122,7 @@ class StartTasksTest : public TaskTest {
     if (keyboard) {
       QTimer::singleShot(200, window_.get(), [&] { person.enter(file); });  // in the file dialog
       person.press(Qt::Key_I, Qt::ControlModifier);
+      waitForFile();
     } else {
       dropFile(file);
     }
