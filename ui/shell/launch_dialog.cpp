@@ -57,9 +57,11 @@ LaunchDialog::LaunchDialog(Session* session, LaunchRequest request, QWidget* par
       apply_(new QPushButton(tr("Apply"), this)) {
   setWindowTitle(tr("Import %1").arg(text_of(request_.where)));
   addWidgets();
+  title_->setText(text_of(request_.where));
+  summary_->setText(tr("The launch is being read."));
+  problem_->hide();
   read();
   resizeOnScreen(this, {1020, 720});
-  if (import_.problems.size() == 1 && import_.problems[0].code == ProblemCode::LaunchGpus) gpus_->setFocus();
 }
 
 void LaunchDialog::addWidgets() {
@@ -84,8 +86,12 @@ void LaunchDialog::addWidgets() {
   pause_.setSingleShot(true);
   pause_.setInterval(kTypingPause);
   for (QLineEdit* typed : {gpus_, name_, variables_})
-    connect(typed, &QLineEdit::textEdited, &pause_, qOverload<>(&QTimer::start));
+    connect(typed, &QLineEdit::textEdited, this, &LaunchDialog::edit);
   connect(&pause_, &QTimer::timeout, this, &LaunchDialog::read);
+  connect(&job_, &NewestJob::failed, this, [this] {
+    problem_->setText(tr("The launch could not be read."));
+    problem_->show();
+  });
   connect(framework_, &QComboBox::activated, this, &LaunchDialog::read);
   QPushButton* cancel = importButton(tr("Cancel"), "import_cancel", this);
   apply_->setObjectName("import_apply");
@@ -125,7 +131,14 @@ void LaunchDialog::addWidgets() {
   layout->addLayout(buttons);
 }
 
+void LaunchDialog::edit() {
+  job_.stop();
+  apply_->setEnabled(false);
+  pause_.start();
+}
+
 void LaunchDialog::read() {
+  edit();
   pause_.stop();
   request_.framework = framework_->currentData().toString().toStdString();
   request_.model = name_->text().trimmed().toStdString();
@@ -135,81 +148,104 @@ void LaunchDialog::read() {
   for (const QString& word : variables_->text().split(' ', Qt::SkipEmptyParts))
     if (const qsizetype sign = word.indexOf('='); sign > 0)
       request_.shell.environment[word.left(sign).toStdString()] = word.mid(sign + 1).toStdString();
-  import_ = import_launch(request_);
-  report_.reset();
-  if (import_.ok()) {
-    if (import_.design.cluster == ClusterSpec{}) import_.design.cluster = session_->design().cluster;
-    report_ = estimate(import_.design);
-  }
-  if (import_.gpus) gpus_->setPlaceholderText(QString::number(*import_.gpus));
+  job_.start([this, request = request_, cluster = session_->design().cluster, plans = session_->plans()](
+                 const NewestJob::Post& post, const std::stop_token& stop) {
+    Reading made = reading(request, cluster, plans, stop);
+    if (stop.stop_requested()) return;
+    post([this, made = std::move(made)] { present(made); });
+  });
+}
+
+LaunchDialog::Reading LaunchDialog::reading(const LaunchRequest& request, const ClusterSpec& cluster,
+                                            const std::shared_ptr<PlanCache>& plans,
+                                            const std::stop_token& stop) {
+  Reading out{import_launch(request), nullptr, nullptr};
+  if (!out.import.ok() || stop.stop_requested()) return out;
+  if (out.import.design.cluster == ClusterSpec{}) out.import.design.cluster = cluster;
+  out.report = estimate(out.import.design, plans, stop);
+  if (out.report && out.report->valid() && !out.import.measured.empty())
+    out.simulation = simulate(*out.report, stop);
+  return out;
+}
+
+void LaunchDialog::present(const Reading& reading) {
+  const bool first = shown_.import.framework.empty() && shown_.import.problems.empty() &&
+                     !name_->isModified() && !variables_->isModified();
+  shown_ = reading;
+  const LaunchImport& import = shown_.import;
+  if (import.gpus) gpus_->setPlaceholderText(QString::number(*import.gpus));
   fill();
+  if (first && import.problems.size() == 1 && import.problems[0].code == ProblemCode::LaunchGpus)
+    gpus_->setFocus();
 }
 
 void LaunchDialog::fill() {
+  const LaunchImport& import = shown_.import;
+  const Report* report = shown_.report.get();
   fields_.clear();
   bool folds = false;
   for (const LaunchUseText& use : launch_uses()) {
     std::vector<FieldTree::Row> rows;
-    for (const LaunchField& field : import_.fields)
+    for (const LaunchField& field : import.fields)
       if (field.use == use.use) rows.push_back({text_of(field.name), text_of(field.value), meaning(field)});
     fields_.add(tr("%1 (%2)").arg(use.heading).arg(rows.size()), rows);
     folds = use.use == LaunchUse::NoEffect && !rows.empty();
   }
   std::vector<FieldTree::Row> measured;
-  const auto simulation = import_.measured.empty() || !report_ || !report_->valid() ? nullptr
-                                                                                    : simulate(*report_);
-  for (const LaunchMeasurement& one : import_.measured)
-    measured.push_back({text_of(one.what),
-                        {},
-                        text_of(measured_text(
-                            one, simulation ? predicted_value(one, *report_, *simulation) : std::nullopt))});
+  for (const LaunchMeasurement& one : import.measured)
+    measured.push_back(
+        {text_of(one.what),
+         {},
+         text_of(measured_text(
+             one, shown_.simulation ? predicted_value(one, *report, *shown_.simulation) : std::nullopt))});
   fields_.add(tr("Measured in the log, and predicted (%1)").arg(measured.size()), measured);
   std::vector<FieldTree::Row> service;
-  for (const LaunchSetting& setting : import_.service)
+  for (const LaunchSetting& setting : import.service)
     service.push_back({text_of(setting.id), text_of(setting.value), tr("a setting of the page Requests")});
   fields_.add(tr("Settings of the serving engine (%1)").arg(service.size()), service);
   std::vector<FieldTree::Row> notes;
-  for (const ShellNote& note : import_.notes)
+  for (const ShellNote& note : import.notes)
     notes.push_back({tr("line %1").arg(note.line), {}, text_of(note.text)});
   fields_.add(tr("Not followed in the script (%1)").arg(notes.size()), notes);
   fields_.finish(folds && notes.empty() && measured.empty() && service.empty());
   fields_.view()->setVisible(fields_.sections() > 0);
   title_->setText(title());
   summary_->setText(summary());
-  summary_->setVisible(report_ && report_->valid());
+  summary_->setVisible(report && report->valid());
   problem_->setText(problemText());
   problem_->setVisible(!problem_->text().isEmpty());
-  apply_->setEnabled(report_ != nullptr);
+  apply_->setEnabled(report != nullptr);
 }
 
 QString LaunchDialog::title() const {
-  if (!import_.ok()) return text_of(request_.where);
+  if (!shown_.import.ok()) return text_of(request_.where);
   return tr("%1: %2 on %3 GPUs")
-      .arg(text_of(request_.where), label_of(import_.framework), text_of(grouped(import_.gpus.value_or(0))));
+      .arg(text_of(request_.where), label_of(shown_.import.framework),
+           text_of(grouped(shown_.import.gpus.value_or(0))));
 }
 
 QString LaunchDialog::summary() const {
-  if (!report_ || !report_->valid()) return {};
-  QStringList parts{tr("%1 parameters").arg(text_of(grouped(report_->model_parameters.value))),
+  if (!shown_.report || !shown_.report->valid()) return {};
+  QStringList parts{tr("%1 parameters").arg(text_of(grouped(shown_.report->model_parameters.value))),
                     tr("tp %1, pp %2, cp %3, dp %4")
-                        .arg(report_->design.parallel.tp)
-                        .arg(report_->design.parallel.pp)
-                        .arg(report_->design.parallel.cp)
-                        .arg(report_->design.parallel.dp)};
-  if (!import_.gpus_from.empty()) parts << tr("GPUs: %1").arg(text_of(import_.gpus_from));
+                        .arg(shown_.report->design.parallel.tp)
+                        .arg(shown_.report->design.parallel.pp)
+                        .arg(shown_.report->design.parallel.cp)
+                        .arg(shown_.report->design.parallel.dp)};
+  if (!shown_.import.gpus_from.empty()) parts << tr("GPUs: %1").arg(text_of(shown_.import.gpus_from));
   return parts.join(QStringLiteral(" · "));
 }
 
 QString LaunchDialog::problemText() const {
   QStringList lines;
-  for (const Problem& problem : import_.ok() ? report_->problems : import_.problems)
+  for (const Problem& problem : shown_.import.ok() ? shown_.report->problems : shown_.import.problems)
     lines << text_of(to_string(problem));
   return lines.join('\n');
 }
 
 // Also a design with errors: the window shows and mends them.
 void LaunchDialog::apply() {
-  session_->setDesign(import_.design, tr("Import %1").arg(text_of(request_.where)));
+  session_->setDesign(shown_.import.design, tr("Import %1").arg(text_of(request_.where)));
   accept();
 }
 

@@ -1,6 +1,7 @@
 // The preview of an imported launch: what became of every field, and the step that it would run next to what
 // its log measured. "Apply" adopts the whole design, in one undo step. The person can correct what a file
-// seldom says: the framework, the number of GPUs, the variables of a script.
+// seldom says: the framework, the number of GPUs, the variables of a script. A thread reads the launch and
+// estimates its step, which takes seconds for thousands of pipeline stages.
 #pragma once
 
 #include <QDialog>
@@ -9,7 +10,9 @@
 
 #include "launch/launch_import.h"
 #include "plan/report.h"
+#include "timing/simulation.h"
 #include "ui/shell/import_parts.h"
+#include "ui/toolkit/newest_job.h"
 
 class QComboBox;
 class QLineEdit;
@@ -25,8 +28,17 @@ class LaunchDialog : public QDialog {
   LaunchDialog(Session* session, LaunchRequest request, QWidget* parent);
 
  private:
+  struct Reading {
+    LaunchImport import;
+    std::shared_ptr<const Report> report;          // null: there is no design
+    std::shared_ptr<const Simulation> simulation;  // null: there is no step, or nothing was measured
+  };
   void addWidgets();
+  void edit();  // what is shown is not of the choices any more
   void read();  // the text again, with the framework and GPUs that are chosen
+  static Reading reading(const LaunchRequest& request, const ClusterSpec& cluster,
+                         const std::shared_ptr<PlanCache>& plans, const std::stop_token& stop);
+  void present(const Reading& reading);
   void fill();
   QString title() const;
   QString summary() const;
@@ -34,8 +46,7 @@ class LaunchDialog : public QDialog {
   void apply();
   Session* session_;
   LaunchRequest request_;
-  LaunchImport import_;
-  std::shared_ptr<const Report> report_;  // null: there is no design
+  Reading shown_;
   QLabel *title_, *summary_, *problem_;
   QComboBox* framework_;
   QLineEdit *gpus_, *name_;  // name_: of the model
@@ -43,6 +54,7 @@ class LaunchDialog : public QDialog {
   QTimer pause_;             // a number may be half typed
   FieldTree fields_;
   QPushButton* apply_;
+  NewestJob job_{this};  // last member: the thread ends before what it posts to
 };
 
 }  // namespace shardscape::ui

@@ -65,7 +65,7 @@ class LaunchDialogTest : public WindowTest {
     const Design before = session_->design();
     dropFile(folder.filePath("run.sh"));
     QVERIFY(dialog());
-    QVERIFY(labelSays(dialog(), "on how many GPUs it runs"));
+    QTRY_VERIFY(labelSays(dialog(), "on how many GPUs it runs"));
     QVERIFY(!button("import_apply")->isEnabled());
     typeGpus("16");
     QTRY_VERIFY(button("import_apply")->isEnabled());
@@ -80,6 +80,26 @@ class LaunchDialogTest : public WindowTest {
     QVERIFY(session_->design().cluster == before.cluster);
     window_->actions().undo->trigger();
     QVERIFY(session_->design() == before);
+  }
+
+  // The design of an earlier number of GPUs is not offered while the new one is estimated.
+  void a_thread_reads_the_launch() {
+    QGuiApplication::clipboard()->setText(QString(kScript).replace("$HIDDEN", "1024"));
+    window_->actions().paste_launch->trigger();
+    QVERIFY(dialog());
+    QVERIFY(labelSays(dialog(), "The launch is being read."));
+    QVERIFY(!button("import_apply")->isEnabled());
+    typeGpus("16");
+    QTRY_VERIFY(button("import_apply")->isEnabled());
+    typeGpus("2");
+    QVERIFY(!button("import_apply")->isEnabled());
+    QTRY_VERIFY(button("import_apply")->isEnabled());
+    QVERIFY(labelSays(dialog(), "Megatron-LM on 2 GPUs"));
+    auto* framework = dialog()->findChild<QComboBox*>("launch_framework");
+    Q_EMIT framework->activated(framework->currentIndex());
+    QVERIFY(!button("import_apply")->isEnabled());
+    QTest::keyClick(dialog(), Qt::Key_Escape);  // while the launch is read
+    QTRY_VERIFY(!dialog());
   }
 
   void a_script_has_variables_of_the_person() {
