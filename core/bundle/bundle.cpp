@@ -245,11 +245,12 @@ Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOption
   }
 }
 
-int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options) {
+int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options,
+                              const std::stop_token& stop) {
   if (!report.valid()) return 0;
   try {
     const TraceExport traces(report, options);
-    return traces.memory_problem() ? 0 : traces.estimate({});
+    return traces.memory_problem() ? 0 : traces.estimate(stop);
   } catch (const LoweringError&) {
     return 0;
   }

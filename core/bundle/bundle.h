@@ -49,6 +49,7 @@ struct ExportOptions {
   // Go on with what a killed export of the same settings left next to the target. Folders only.
   bool resume = false;
   bool keep_partial = false;  // a full disk leaves the temporary folder, for `resume`
+  friend bool operator==(const ExportOptions&, const ExportOptions&) = default;
 };
 
 struct ExportProgress {
@@ -91,10 +92,12 @@ Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& o
 Result<ExportSummary> export_bundle(const StepWindow& window, const ExportOptions& options,
                                     const ExportProgressFn& progress = {}, std::stop_token stop = {});
 
-// Bytes of all traces, exact except for the width of rank and group numbers. Fast enough for every keystroke.
-// 0 if the report is invalid, if a number does not fit into a trace, or if the computer has too little
-// memory.
-int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options);
+// Bytes of all traces, exact except for the width of rank and group numbers; less if stopped. 0 if the report
+// is invalid, if a number does not fit into a trace, or if the computer has too little memory. Takes seconds
+// for many stages, microbatches and steps. The target, the name and what happens to files there have no
+// effect.
+int64_t estimate_bundle_bytes(const Report& report, const ExportOptions& options,
+                              const std::stop_token& stop = {});
 int64_t estimate_bundle_bytes(const StepWindow& window, const ExportOptions& options,
                               const std::stop_token& stop = {});
 

@@ -28,6 +28,7 @@ struct RankPart {
   IndexRanges ranks{}, stages{};
   bool whole() const { return ranks.empty() && stages.empty(); }
   bool has(int64_t rank, int64_t stage) const { return includes(ranks, rank) && includes(stages, stage); }
+  friend bool operator==(const RankPart&, const RankPart&) = default;
 };
 
 }  // namespace shardscape

@@ -211,8 +211,8 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
   durations_->hide();  // always
   shape_->setShown(false);
   suggestFolder();
-  window_job_.start([this, run = run_, range, plans = session_->plans()](const NewestJob::Post& post,
-                                                                         std::stop_token stop) {
+  size_job_.start([this, run = run_, range, plans = session_->plans()](const NewestJob::Post& post,
+                                                                       std::stop_token stop) {
     auto made = step_window(*run, range, stop, plans);
     if (stop.stop_requested()) return;
     int64_t bytes[2] = {};
@@ -235,7 +235,29 @@ void ExportDialog::setSteps(std::shared_ptr<const ServiceRun> run, const StepRan
   });
 }
 
-ExportDialog::Content ExportDialog::content() const {
+// A folder or a name that is being typed does not change the size.
+std::optional<int64_t> ExportDialog::bytesOf(const std::shared_ptr<const Report>& report,
+                                             ExportOptions options) {
+  options.target.clear();
+  options.name.clear();
+  options.replace = false;
+  if (Sized asked{report, std::move(options)}; asked != sized_) {
+    sized_ = std::move(asked);
+    bytes_.reset();
+    size_job_.start([this, of = sized_](const NewestJob::Post& post, const std::stop_token& stop) {
+      const int64_t bytes = estimate_bundle_bytes(*of.report, of.options, stop);
+      if (stop.stop_requested()) return;
+      post([this, bytes] {
+        bytes_ = bytes;
+        if (!outcome_shown_) return refresh();
+        size_->setText(sizeText(content(), examineTarget(folder_->text(), replace_->isChecked())));
+      });
+    });
+  }
+  return bytes_;
+}
+
+ExportDialog::Content ExportDialog::content() {
   if (run_)
     return {window_ != nullptr, !window_ && window_problem_.isEmpty(), window_problem_,
             window_ ? window_->reference().report().ranks : 0, window_bytes_[tensors_->isChecked()]};
@@ -248,7 +270,7 @@ ExportDialog::Content ExportDialog::content() const {
   if (const auto problem = shape_->apply(*report, chosen)) out.problem = text_of(to_string(*problem));
   out.traces = report->ranks;
   out.part = !chosen.part.whole();
-  out.bytes = estimate_bundle_bytes(*report, chosen);
+  out.bytes = bytesOf(report, std::move(chosen));
   return out;
 }
 
@@ -301,6 +323,7 @@ void ExportDialog::showMessage(const QString& text, bool wrong) {
 
 void ExportDialog::refresh() {
   if (job_->running() || !isVisible()) return;
+  outcome_shown_ = false;
   steps_->withdraw();
   showFits();
   const Content of = content();
@@ -308,24 +331,20 @@ void ExportDialog::refresh() {
   replace_->setEnabled(target.bundle_there);
   QString problem = of.problem.isEmpty() ? target.problem : of.problem;
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
-  if (of.ready) {
-    QString size = (of.part ? tr("a part of %1, about %2") : tr("%1, about %2"))
-                       .arg(counted_text(of.traces, tr("trace"), tr("traces")),
-                            text_of(format_bytes(of.bytes, session_->units())));
-    if (target.free) {
-      size += tr("; %1 free on %2")
-                  .arg(text_of(format_bytes(*target.free, session_->units())), target.volume);
-      if (problem.isEmpty() && *target.free < of.bytes) {
-        problem = tr("The bundle does not fit on %1. Free some space or choose another disk.")
-                      .arg(target.volume);
-      }
-    }
-    size_->setText(size);
-  } else {
-    size_->setText(of.computing ? tr("being computed") : tr("not known before the design can be built"));
-  }
+  if (of.ready && problem.isEmpty() && target.free && of.bytes && *target.free < *of.bytes)
+    problem = tr("The bundle does not fit on %1. Free some space or choose another disk.").arg(target.volume);
+  size_->setText(sizeText(of, target));
   showMessage(problem, true);
   start_->setEnabled(of.ready && problem.isEmpty());
+}
+
+QString ExportDialog::sizeText(const Content& of, const TargetState& target) const {
+  if (!of.ready) return of.computing ? tr("being computed") : tr("not known before the design can be built");
+  const auto text = [this](int64_t bytes) { return text_of(format_bytes(bytes, session_->units())); };
+  const QString traces = counted_text(of.traces, tr("trace"), tr("traces"));
+  QString out = of.part ? tr("a part of %1").arg(traces) : traces;
+  out += of.bytes ? tr(", about %1").arg(text(*of.bytes)) : tr(", the size is being computed");
+  return target.free ? out + tr("; %1 free on %2").arg(text(*target.free), target.volume) : out;
 }
 
 void ExportDialog::showFits() {
@@ -368,6 +387,7 @@ void ExportDialog::refreshJob() {
 void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   refreshJob();
   if (!std::exchange(started_, false)) return;  // of another dialog
+  outcome_shown_ = true;
   if (job_->cancelled() && std::holds_alternative<Problem>(outcome)) {
     return showMessage(tr("The export was cancelled. Nothing was left behind."), false);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QDialog>
+#include <optional>
 
 #include "bundle/step_bundle.h"
 #include "ui/shell/export_job.h"
@@ -20,6 +21,7 @@ class BundleShape;
 class BundleSteps;
 class ScrolledContent;
 class Session;
+struct TargetState;
 
 class ExportDialog : public QDialog {
   Q_OBJECT
@@ -39,10 +41,13 @@ class ExportDialog : public QDialog {
   struct Content {
     bool ready = false, computing = false;
     QString problem;  // why there is none
-    int64_t traces = 0, bytes = 0;
-    bool part = false;  // of the traces
+    int64_t traces = 0;
+    std::optional<int64_t> bytes = {};  // nullopt: being computed
+    bool part = false;                  // of the traces
   };
-  Content content() const;
+  Content content();
+  QString sizeText(const Content& of, const TargetState& target) const;
+  std::optional<int64_t> bytesOf(const std::shared_ptr<const Report>& report, ExportOptions options);
   QString name() const;  // of the design
   void describe();
   void build();
@@ -72,9 +77,16 @@ class ExportDialog : public QDialog {
   std::shared_ptr<const StepWindow> window_;  // null: being computed
   int64_t window_bytes_[2] = {};              // without and with tensors
   QString window_problem_;
+  struct Sized {  // of which the size is known or being computed
+    std::shared_ptr<const Report> report;
+    ExportOptions options;  // without the target
+    bool operator==(const Sized&) const = default;
+  } sized_;
+  std::optional<int64_t> bytes_;                  // of sized_; nullopt: being computed
   bool folder_chosen_ = false, started_ = false;  // started_: the running export is that of this dialog
   bool part_ = false;                             // the running export has a part of the traces
-  NewestJob window_job_{this};                    // last member: its thread ends before what it posts to
+  bool outcome_shown_ = false;                    // of an export; the next change takes it away
+  NewestJob size_job_{this};                      // last member: its thread ends before what it posts to
 };
 
 }  // namespace shardscape::ui

@@ -210,12 +210,20 @@ class ExportDialogTest : public QObject {
     QVERIFY(part<QPushButton>("export_start")->isEnabled());
   }
 
+  // A thread computes the size, once for all folders and names.
   void estimateFollowsTheOptions() {
+    const auto size = [this] { return part<QLabel>("export_size")->text(); };
+    QTRY_VERIFY(size().startsWith("8 traces, about "));
+    const QString before = size();
     enter(target("bundle"));
-    const QString before = part<QLabel>("export_size")->text();
+    QTest::keyClicks(part<QLineEdit>("export_name"), "s");
+    QCOMPARE(size().section(';', 0, 0), before.section(';', 0, 0));
     part<QCheckBox>("export_tensors")->setFocus();
     QTest::keyClick(part<QCheckBox>("export_tensors"), Qt::Key_Space);
-    QVERIFY(part<QLabel>("export_size")->text() != before);
+    QVERIFY2(size().startsWith("8 traces, the size is being computed"), qPrintable(size()));
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
+    QTRY_VERIFY(size().startsWith("8 traces, about "));
+    QVERIFY(size().section(';', 0, 0) != before.section(';', 0, 0));
   }
 
   // Coarser nodes, a part of the ranks, several steps: as --granularity, --ranks and --steps.
