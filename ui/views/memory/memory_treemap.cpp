@@ -16,6 +16,9 @@ namespace {
 
 constexpr double kTitle = 16, kGap = 2;                  // heights of titles, space between boxes
 constexpr double kLeastTitleWidth = 56, kLeastBox = 40;  // a smaller box has no title
+constexpr double kLeastLabel = 6, kLeastFrame = 3;       // a smaller tile has no text, no frame of its own
+
+bool below_a_pixel(const QRectF& rect) { return rect.width() <= 1 || rect.height() <= 1; }
 
 }  // namespace
 
@@ -28,6 +31,7 @@ void MemoryTreemap::setReport(std::shared_ptr<const Report> report, int stage, U
   stage_ = stage;
   units_ = units;
   tiles_ = peak_tiles(memory());
+  boxes_ = {};
   marked_.assign(tiles_.size(), 0);
   select(same ? selected_ : -1);
 }
@@ -100,8 +104,10 @@ std::vector<MemoryTreemap::Box> MemoryTreemap::split(size_t first, size_t end, c
   return out;
 }
 
-MemoryTreemap::Boxes MemoryTreemap::boxes(const QRectF& area) const {
-  Boxes out;
+const MemoryTreemap::Boxes& MemoryTreemap::boxes(const QRectF& area) const {
+  Boxes& out = boxes_;
+  if (out.area == area && out.tiles.size() == tiles_.size()) return out;
+  out = {area, {}, {}, {}};
   out.tiles.resize(tiles_.size());
   out.categories = split(0, tiles_.size(), area, true);
   for (const Box& category : out.categories)
@@ -117,13 +123,24 @@ MemoryTreemap::Boxes MemoryTreemap::boxes(const QRectF& area) const {
 
 std::vector<QRectF> MemoryTreemap::tileRects(const QRectF& area) const { return boxes(area).tiles; }
 
+// Tiles below a pixel become one patch.
+void MemoryTreemap::paintTiles(QPainter& painter, const Boxes& boxes, const Box& of,
+                               const QColor& ground) const {
+  const BarSeries series = series_of(role_of(contributor(tiles_[of.first]).category), {});
+  QRectF small;
+  for (size_t i = of.first; i < of.end; ++i)
+    if (below_a_pixel(boxes.tiles[i])) small |= boxes.tiles[i];
+  painter.fillRect(small, series.color);
+  for (size_t i = of.first; i < of.end; ++i)
+    if (!below_a_pixel(boxes.tiles[i])) paintTile(painter, tiles_[i], boxes.tiles[i], series, ground);
+}
+
 void MemoryTreemap::paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect,
-                              const QColor& ground) const {
-  const MemoryContributor& of = contributor(tile);
-  const BarSeries series = series_of(role_of(of.category), {});
+                              const BarSeries& series, const QColor& ground) const {
   const QRectF inner = rect.adjusted(0.5, 0.5, -0.5, -0.5);
-  if (inner.width() <= 0 || inner.height() <= 0) return painter.fillRect(rect, series.color);
   fill_bar(painter, inner, series, ground);
+  if (inner.width() < kLeastLabel || inner.height() < kLeastLabel) return;
+  const MemoryContributor& of = contributor(tile);
   const QFontMetricsF metrics(painter.font());
   const QString label = tile.layer >= 0 ? QString::number(tile.layer) : words(of.name);
   // Numbers of layers are complete or missing; names may be elided.
@@ -142,11 +159,11 @@ void MemoryTreemap::paintTile(QPainter& painter, const PeakTile& tile, const QRe
 void MemoryTreemap::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   if (tiles_.empty()) return;
   const Colors& colors = Theme::instance().colors();
-  const Boxes boxes = this->boxes(rect);
+  const Boxes& boxes = this->boxes(rect);
   painter.save();
   painter.setFont(Theme::instance().uiFont(11));
   const QFontMetricsF metrics(painter.font());
-  for (size_t i = 0; i < tiles_.size(); ++i) paintTile(painter, tiles_[i], boxes.tiles[i], ground);
+  for (const Box& of : boxes.contributors) paintTiles(painter, boxes, of, ground);
   const auto title = [&](const Box& box, const QString& text) {
     if (box.title.isEmpty()) return;
     const QRectF at(box.rect.left() + 4, box.rect.top(), box.rect.width() - 8, kTitle);
@@ -163,20 +180,40 @@ void MemoryTreemap::paint(QPainter& painter, const QRectF& rect, const QColor& g
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(box.rect.adjusted(0.5, 0.5, -0.5, -0.5));
   }
-  for (size_t i = 0; i < tiles_.size(); ++i) {
-    const bool chosen = static_cast<int>(i) == selected_;
-    if (!chosen && !marked_[i]) continue;
-    painter.setPen(QPen(chosen ? colors.text : colors.accent, chosen ? 2 : 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(boxes.tiles[i].adjusted(1, 1, -1, -1));
-  }
+  paintMarks(painter, boxes);
   painter.restore();
 }
 
+// Marked tiles that are too small for frames of their own share one, by contributor.
+void MemoryTreemap::paintMarks(QPainter& painter, const Boxes& boxes) const {
+  const Colors& colors = Theme::instance().colors();
+  painter.setBrush(Qt::NoBrush);
+  const auto frame = [&](const QRectF& rect, bool chosen) {
+    painter.setPen(QPen(chosen ? colors.text : colors.accent, chosen ? 2 : 1));
+    painter.drawRect(rect.adjusted(1, 1, -1, -1));
+  };
+  for (const Box& of : boxes.contributors) {
+    QRectF small;
+    for (size_t i = of.first; i < of.end; ++i) {
+      if (!marked_[i] || static_cast<int>(i) == selected_) continue;
+      const QRectF& tile = boxes.tiles[i];
+      if (tile.width() < kLeastFrame || tile.height() < kLeastFrame)
+        small |= tile;
+      else
+        frame(tile, false);
+    }
+    if (!small.isNull()) frame(small, false);
+  }
+  if (selected_ >= 0) frame(boxes.tiles[static_cast<size_t>(selected_)], true);
+}
+
 int MemoryTreemap::tileAt(const QPointF& at) const {
-  const std::vector<QRectF> rects = tileRects(QRectF(rect()));
-  for (size_t i = 0; i < rects.size(); ++i)
-    if (rects[i].contains(at)) return static_cast<int>(i);
+  const Boxes& boxes = this->boxes(QRectF(rect()));
+  for (const Box& of : boxes.contributors) {
+    if (!of.rect.contains(at)) continue;
+    for (size_t i = of.first; i < of.end; ++i)
+      if (boxes.tiles[i].contains(at)) return static_cast<int>(i);
+  }
   return -1;
 }
 
@@ -205,7 +242,7 @@ bool MemoryTreemap::go(Way way, Qt::KeyboardModifiers) {
   if (way == Way::First || selected_ < 0)
     return choose(index(std::max_element(tiles_.begin(), tiles_.end(), by_bytes))), true;
   // The nearest tile whose centre lies in the direction; sideways distance counts twice.
-  const std::vector<QRectF> rects = tileRects(QRectF(rect()));
+  const std::vector<QRectF>& rects = boxes(QRectF(rect())).tiles;
   const QPointF from = rects[static_cast<size_t>(selected_)].center();
   int best = -1;
   double least = std::numeric_limits<double>::max();

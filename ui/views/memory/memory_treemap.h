@@ -12,6 +12,8 @@
 
 namespace shardscape::ui {
 
+struct BarSeries;
+
 class MemoryTreemap : public Canvas {
   Q_OBJECT
  public:
@@ -50,19 +52,26 @@ class MemoryTreemap : public Canvas {
     QString title;  // empty: no room
   };
   struct Boxes {
+    QRectF area;
     std::vector<Box> categories, contributors;
     std::vector<QRectF> tiles;
   };
-  Boxes boxes(const QRectF& area) const;
+  // Each contributor of a model of 16,384 layers may have a tile per layer, so the last boxes are kept for
+  // mouse moves.
+  const Boxes& boxes(const QRectF& area) const;
   std::vector<Box> split(size_t first, size_t end, const QRectF& area, bool by_category) const;
   const MemoryContributor& contributor(const PeakTile& tile) const;
   int tileAt(const QPointF& at) const;
   void choose(int tile);
-  void paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect, const QColor& ground) const;
+  void paintTiles(QPainter& painter, const Boxes& boxes, const Box& of, const QColor& ground) const;
+  void paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect, const BarSeries& series,
+                 const QColor& ground) const;
+  void paintMarks(QPainter& painter, const Boxes& boxes) const;
   std::shared_ptr<const Report> report_;
   int stage_ = 0, selected_ = -1;
   UnitSystem units_ = UnitSystem::Binary;
   std::vector<PeakTile> tiles_;
+  mutable Boxes boxes_;
   std::vector<char> marked_;
 };
 

@@ -81,6 +81,38 @@ class MemoryTreemapTest : public QObject {
     QVERIFY(!treemap.isVisible() && view.chart()->isVisible() && view.curve()->isVisible());
   }
 
+  // A point has the tile that lies there, also after another size, report or picture.
+  void everyPointHasItsTile() {
+    TreemapWindow window;
+    const MemoryTreemap& treemap = *window.view.treemap();
+    const auto check = [&treemap] {
+      const QRectF whole(treemap.rect());
+      const std::vector<QRectF> rects = treemap.tileRects(whole);
+      QCOMPARE(rects.size(), treemap.tiles().size());
+      for (double x = 0; x < whole.width(); x += 7)
+        for (double y = 0; y < whole.height(); y += 5) {
+          const QPointF at(x + 0.3, y + 0.3);  // on no edge
+          const auto there = std::find_if(rects.begin(), rects.end(),
+                                          [&](const QRectF& rect) { return rect.contains(at); });
+          const QString tip = treemap.tipAt(at);
+          QCOMPARE(tip.isEmpty(), there == rects.end());
+          if (there == rects.end()) continue;
+          const PeakTile& tile = treemap.tiles()[static_cast<size_t>(there - rects.begin())];
+          QVERIFY2(tip.startsWith(treemap.nameOf(tile) + u'\n'), qPrintable(tip));
+        }
+    };
+    check();
+    const std::vector<QRectF> small = treemap.tileRects(QRectF(0, 0, 200, 100));
+    QVERIFY(std::all_of(small.begin(), small.end(), [](const QRectF& rect) { return rect.right() <= 201; }));
+    check();
+    const size_t before = treemap.tiles().size();
+    window.session.setKnob("layers", "1024");  // tiles below a pixel
+    window.session.waitForReport();
+    QVERIFY(treemap.tiles().size() > before);
+    check();
+    QVERIFY(!window.view.grab().isNull());
+  }
+
   void aClickSelectsTheLayer() {
     TreemapWindow window;
     auto& [session, state, view] = window;
