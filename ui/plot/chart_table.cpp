@@ -28,6 +28,25 @@ constexpr int kCellMargin = 7,
 constexpr int kLeastText = 72;   // of a text column: shorter texts end in "…" and are whole in the tool tip
 constexpr int kGoodText = 150;   // margins shrink before texts are cut below this width
 
+// Source rows as ranges of shown rows, from top to bottom. Each painted cell is compared with all ranges, so
+// rows that follow each other share one, and nothing is selected if there are more ranges than a person
+// scrolls through.
+QItemSelection ranges_of(const std::vector<int>& source_rows, const QSortFilterProxyModel& sorted) {
+  constexpr int kMostRanges = 4096;
+  std::vector<int> rows;
+  for (const int row : source_rows)
+    if (const QModelIndex shown = sorted.mapFromSource(sorted.sourceModel()->index(row, 0)); shown.isValid())
+      rows.push_back(shown.row());
+  std::sort(rows.begin(), rows.end());
+  QItemSelection out;
+  for (size_t first = 0, end = 0; first < rows.size(); first = end) {
+    for (end = first + 1; end < rows.size() && rows[end] <= rows[end - 1] + 1;) ++end;
+    if (out.size() == kMostRanges) return {};
+    out.select(sorted.index(rows[first], 0), sorted.index(rows[end - 1], 0));
+  }
+  return out;
+}
+
 // Paints cells: hairlines between rows, the selected row in the soft accent, marked cells with a frame,
 // alarms in the colour for problems, changes for the better in the colour for good, set values in the accent,
 // a dotted underline below terms of the glossary. Also edits cells.
@@ -261,16 +280,13 @@ void ChartTable::chooseRow(int row) {
 
 void ChartTable::showRow(int source_row, const std::vector<int>& also) {
   const QScopedValueRollback<bool> guard(quiet_, true);
-  const auto shown = [&](int row) { return sorted_->mapFromSource(sorted_->sourceModel()->index(row, 0)); };
-  const QModelIndex index = shown(source_row);
-  QItemSelection rows;
-  for (const int row : also)
-    if (const QModelIndex other = shown(row); other.isValid()) rows.select(other, other);
+  const QModelIndex index = sorted_->mapFromSource(sorted_->sourceModel()->index(source_row, 0));
+  const QItemSelection rows = ranges_of(also, *sorted_);
   if (!index.isValid()) {
     selectionModel()->clear();
     if (rows.isEmpty()) return;
     selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
-    return scrollTo(withShownColumn(rows.indexes().front()));
+    return scrollTo(withShownColumn(rows.front().topLeft()));
   }
   // During a selection by mouse, the view changes the selection itself (Ctrl or Shift may be held).
   if (currentIndex().row() == index.row() &&

@@ -4,6 +4,7 @@
 #include <QClipboard>
 #include <QHeaderView>
 #include <QImage>
+#include <QSet>
 #include <QSortFilterProxyModel>
 #include <QTest>
 #include <algorithm>
@@ -196,6 +197,30 @@ class ModelsTest : public QObject {
       QVERIFY(value.toDouble() >= before);
       before = value.toDouble();
     }
+  }
+
+  // Rows that follow each other are one range: each painted cell is compared with all ranges.
+  void markedRowsAreFewRanges() {
+    StageMemoryModel model;
+    ChartTable table;
+    table.setTable(&model);
+    model.setReport(*report_of(2, 4, 1), UnitSystem::Binary);
+    QSet<int> marked;
+    const auto mark = [&](const std::vector<int>& rows) {
+      table.showRow(-1, rows);
+      marked.clear();
+      for (const QModelIndex& row : table.selectionModel()->selectedRows())
+        marked.insert(table.sorted()->mapToSource(row).row());
+      return static_cast<int>(table.selectionModel()->selection().size());
+    };
+    QCOMPARE(mark({0, 1, 3}), 2);
+    QCOMPARE(marked, (QSet<int>{0, 1, 3}));
+    QCOMPARE(mark({3, 2, 1}), 1);
+    QCOMPARE(marked, (QSet<int>{1, 2, 3}));
+    table.sortByColumn(StageMemoryModel::kTotal, Qt::DescendingOrder);
+    QVERIFY(mark({0, 3}) <= 2);
+    QCOMPARE(marked, (QSet<int>{0, 3}));
+    QCOMPARE(mark({}), 0);
   }
 
   // The frame of the focus leaves out the empty area below the rows.
