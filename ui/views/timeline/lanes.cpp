@@ -90,6 +90,27 @@ ItemRef Lanes::of_action(int stage, Pass pass, int microbatch, int chunk) const 
   return {};
 }
 
+// Merges the lanes, which have few streams and up to millions of boxes, each by begin already.
+void Lanes::add_by_begin(int stage, const std::function<bool(const ItemRef&)>& only,
+                         std::vector<ItemRef>& to) const {
+  std::vector<ItemRef> heads;  // the next wanted box of each lane that has one
+  const auto advance = [&](ItemRef& head) {
+    const int count = static_cast<int>(lane(head).items.size());
+    do ++head.item;
+    while (head.item < count && only && !only(head));
+    return head.item < count;
+  };
+  for (int number = 0; number < static_cast<int>(of(stage).size()); ++number)
+    if (ItemRef head{stage, number, -1}; advance(head)) heads.push_back(head);
+  while (!heads.empty()) {
+    const auto first = std::min_element(
+        heads.begin(), heads.end(),
+        [this](const ItemRef& a, const ItemRef& b) { return item(a).begin < item(b).begin; });
+    to.push_back(*first);
+    if (!advance(*first)) heads.erase(first);
+  }
+}
+
 size_t Lanes::first_after(const StreamLane& lane, double seconds) {
   return static_cast<size_t>(std::partition_point(lane.items.begin(), lane.items.end(),
                                                   [&](const LaneItem& item) { return item.end <= seconds; }) -

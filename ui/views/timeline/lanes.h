@@ -3,6 +3,7 @@
 #pragma once
 
 #include <compare>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,10 @@ class Lanes {
   ItemRef of_span(int stage, int span) const;
   // The box of an action of the schedule; invalid if there is none.
   ItemRef of_action(int stage, Pass pass, int microbatch, int chunk) const;
+  // Appends the boxes of the stage by begin, those of one time in the order of the lanes. only: empty for
+  // all.
+  void add_by_begin(int stage, const std::function<bool(const ItemRef&)>& only,
+                    std::vector<ItemRef>& to) const;
   // The box at this time, or the nearest. The stage must have the stream.
   ItemRef nearest(int stage, StreamKind stream, double seconds) const;
   // The index of the first item that ends after this time.

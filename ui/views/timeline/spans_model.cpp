@@ -41,17 +41,8 @@ void SpansModel::setLanes(std::shared_ptr<const Lanes> lanes, int stage,
   lanes_ = std::move(lanes);
   others_.clear();
   rows_.clear();
-  for (int s = 0; lanes_ && s < lanes_->stages(); ++s) {
-    if (stage != kAllStages && s != stage) continue;
-    const auto first = static_cast<std::ptrdiff_t>(rows_.size());
-    for (int lane = 0; lane < static_cast<int>(lanes_->of(s).size()); ++lane)
-      for (int item = 0; item < static_cast<int>(lanes_->of(s)[static_cast<size_t>(lane)].items.size());
-           ++item)
-        rows_.push_back({s, lane, item});
-    std::stable_sort(rows_.begin() + first, rows_.end(), [&](const ItemRef& a, const ItemRef& b) {
-      return lanes_->item(a).begin < lanes_->item(b).begin;
-    });
-  }
+  for (int s = 0; lanes_ && s < lanes_->stages(); ++s)
+    if (stage == kAllStages || s == stage) lanes_->add_by_begin(s, {}, rows_);
   for (const OtherDesign& other : others) {
     if (rows_.empty()) break;
     const std::vector<std::vector<ItemRef>> there = matchingItems(*lanes_, stage, *other.lanes);

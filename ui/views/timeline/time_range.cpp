@@ -27,7 +27,9 @@ bool TimeRange::has(int member, int stage) const {
 }
 
 std::vector<RangeTotal> totals_of(const GanttSteps& steps, const TimeRange& range) {
-  std::map<std::tuple<int, StreamKind, QString>, RangeTotal> sums;
+  // By number first: a range of a long step has millions of spans, and few kinds have a text.
+  using Number = std::tuple<int, StreamKind, int32_t, SpanKind>;  // member, stream, name, kind
+  std::map<Number, RangeTotal> numbers;
   std::map<int, double> idle;
   for (const TimeRange::Row& row : range.rows) {
     const GanttStep* step = step_of(steps, row.member);
@@ -37,17 +39,25 @@ std::vector<RangeTotal> totals_of(const GanttSteps& steps, const TimeRange& rang
     for (const Span& span : simulation.stages[static_cast<size_t>(row.stage)].spans) {
       if (span.begin >= range.to) break;  // sorted by begin
       if (span.end <= range.from) continue;
-      const QString kind = span.name >= 0 ? text_of(simulation.names[static_cast<size_t>(span.name)].text)
-                                          : text_of(span_kind_label(span.kind));
-      RangeTotal& sum = sums[{row.member, span.stream, kind}];
-      sum.member = row.member;
-      sum.stream = span.stream;
-      sum.kind = kind;
+      RangeTotal& sum = numbers[{row.member, span.stream, span.name, span.kind}];
       const double inside = std::min(span.end, range.to) - std::max(span.begin, range.from);
       sum.seconds += inside;
       ++sum.count;
       if (span.stream == StreamKind::Compute) idle[row.member] -= inside;
     }
+  }
+  std::map<std::tuple<int, StreamKind, QString>, RangeTotal> sums;
+  for (const auto& [number, part] : numbers) {
+    const auto& [member, stream, name, span_kind] = number;
+    const Simulation& simulation = step_of(steps, member)->lanes->simulation();
+    const QString kind = name >= 0 ? text_of(simulation.names[static_cast<size_t>(name)].text)
+                                   : text_of(span_kind_label(span_kind));
+    RangeTotal& sum = sums[{member, stream, kind}];
+    sum.member = member;
+    sum.stream = stream;
+    sum.kind = kind;
+    sum.seconds += part.seconds;
+    sum.count += part.count;
   }
   std::vector<RangeTotal> out;
   for (const auto& [key, sum] : sums) out.push_back(sum);

@@ -124,13 +124,7 @@ TimelineHighlight highlightOf(std::shared_ptr<const ResolvedSelection> resolved,
 std::vector<ItemRef> matches(const Lanes& lanes, const TimelineHighlight& of) {
   std::vector<ItemRef> out;
   if (!of.items) return out;
-  for (int s = 0; s < lanes.stages(); ++s)
-    for (int l = 0; l < static_cast<int>(lanes.of(s).size()); ++l)
-      for (int i = 0; i < static_cast<int>(lanes.of(s)[static_cast<size_t>(l)].items.size()); ++i)
-        if (of.items({s, l, i})) out.push_back({s, l, i});
-  std::stable_sort(out.begin(), out.end(), [&](const ItemRef& a, const ItemRef& b) {
-    return a.stage != b.stage ? a.stage < b.stage : lanes.item(a).begin < lanes.item(b).begin;
-  });
+  for (int s = 0; s < lanes.stages(); ++s) lanes.add_by_begin(s, of.items, out);
   return out;
 }
 

@@ -411,6 +411,20 @@ class TimelineTest : public QObject {
       if (spans.at(row).stage == spans.at(row - 1).stage)
         QVERIFY(lanes->item(spans.at(row)).begin >= lanes->item(spans.at(row - 1)).begin);
     QCOMPARE(spans.rowOf(spans.at(7)), 7);
+    // The merged lanes are those of a stable sort.
+    for (const bool all : {true, false}) {
+      const auto wanted = [all](const ItemRef& ref) { return all || ref.item % 3 == 1; };
+      std::vector<ItemRef> merged, sorted;
+      lanes->add_by_begin(1, wanted, merged);
+      for (int lane = 0; lane < static_cast<int>(lanes->of(1).size()); ++lane)
+        for (int item = 0; item < static_cast<int>(lanes->of(1)[static_cast<size_t>(lane)].items.size());
+             ++item)
+          if (const ItemRef ref{1, lane, item}; wanted(ref)) sorted.push_back(ref);
+      std::stable_sort(sorted.begin(), sorted.end(), [&](const ItemRef& a, const ItemRef& b) {
+        return lanes->item(a).begin < lanes->item(b).begin;
+      });
+      QVERIFY(!sorted.empty() && merged == sorted);
+    }
     spans.setLanes(nullptr, 0);
     QCOMPARE(spans.rowCount(), 0);
   }
