@@ -21,17 +21,24 @@ std::vector<ChunkLayer> chunk_layers(const Graph& graph, const Design& design, i
   return out;
 }
 
-std::vector<TowerInstance> tower_instances(const Graph& graph, const ModelSpec& model) {
-  std::vector<TowerInstance> out;
+std::vector<TowerPart> tower_parts(const Graph& graph, const ModelSpec& model) {
+  std::vector<TowerPart> out;
   if (!graph.structure.images) return out;
   for (int segment = graph.head() + 1; segment < static_cast<int>(graph.segments.size()); ++segment) {
-    const Segment& part = graph.segments[static_cast<size_t>(segment)];
-    if (part.copies == Expr(1))
-      out.push_back({segment});
-    else
-      for (int64_t copy = 0; copy < model.vision_layers; ++copy)
-        out.push_back({segment, copy, end_policy(part)});
+    const bool layers = graph.segments[static_cast<size_t>(segment)].copies != Expr(1);
+    out.push_back({segment, layers, layers ? model.vision_layers : 1});
   }
+  return out;
+}
+
+std::vector<TowerInstance> tower_instances(const Graph& graph, const ModelSpec& model) {
+  std::vector<TowerInstance> out;
+  for (const TowerPart& part : tower_parts(graph, model))
+    if (!part.layers)
+      out.push_back({part.segment});
+    else
+      for (int64_t copy = 0; copy < part.copies; ++copy)
+        out.push_back({part.segment, copy, end_policy(graph.segments[static_cast<size_t>(part.segment)])});
   return out;
 }
 

@@ -5,9 +5,18 @@
 #include "graph/chunk_layers.h"
 
 namespace shardscape::ui {
+namespace {
+
+std::vector<TowerPart> tower_of(const Report& report) {
+  return tower_parts(report.graph(), report.design.model);
+}
+
+}  // namespace
 
 int embedding_unit(const Report& report) {
-  return static_cast<int>(tower_instances(report.graph(), report.design.model).size());
+  int64_t units = 0;
+  for (const TowerPart& part : tower_of(report)) units += part.copies;
+  return static_cast<int>(units);
 }
 
 int units_in(const Report& report) {
@@ -19,10 +28,12 @@ int unit_of(const Report& report, int segment, int layer) {
   if (layer >= 0) return embedding + layer + 1;
   if (segment == 0) return embedding;
   if (segment == report.graph().head()) return units_in(report) - 1;
-  const auto tower = tower_instances(report.graph(), report.design.model);
-  return static_cast<int>(std::find_if(tower.begin(), tower.end(),
-                                       [&](const TowerInstance& at) { return at.segment == segment; }) -
-                          tower.begin());
+  int64_t units = 0;
+  for (const TowerPart& part : tower_of(report)) {
+    if (part.segment == segment) break;
+    units += part.copies;
+  }
+  return static_cast<int>(units);
 }
 
 int layer_of_unit(const Report& report, int unit) {
@@ -34,8 +45,10 @@ int segment_of_unit(const Report& report, int unit) {
   if (unit >= units_in(report) - 1) return report.graph().head();
   if (const int layer = layer_of_unit(report, unit); layer >= 0)
     return 1 + report.graph().layer_kind(layer, report.design.model);
-  const auto tower = tower_instances(report.graph(), report.design.model);
-  return unit >= 0 && unit < static_cast<int>(tower.size()) ? tower[static_cast<size_t>(unit)].segment : 0;
+  int64_t end = 0;
+  for (const TowerPart& part : tower_of(report))
+    if (end += part.copies; unit >= 0 && unit < end) return part.segment;
+  return 0;
 }
 
 int chunk_of(const Report& report, int stage, int segment, int layer) {
@@ -55,8 +68,8 @@ std::set<int> segments_of(const Report& report, int stage, int chunk) {
   std::set<int> out;
   if (of.first.embedding && chunk == 0) out.insert(0);
   if (of.first.tower && chunk == 0)
-    for (const TowerInstance& part : tower_instances(report.graph(), report.design.model))
-      out.insert(part.segment);
+    for (const TowerPart& part : tower_of(report))
+      if (part.copies > 0) out.insert(part.segment);
   const auto kinds = chunk_kinds(report.graph(), of, report.design.model);
   if (chunk < static_cast<int>(kinds.size()))
     for (const int kind : kinds[static_cast<size_t>(chunk)]) out.insert(1 + kind);

@@ -3,10 +3,16 @@
 #include <QElapsedTimer>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
+#include <set>
 
+#include "graph/chunk_layers.h"
 #include "offscreen.h"
+#include "plan/report.h"
 #include "selection_window.h"
+#include "support/designs.h"
 #include "ui/selection/collective_selection.h"
+#include "ui/selection/step_relations.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -400,6 +406,27 @@ class SelectionTest : public SelectionWindow {
     QCOMPARE(words(), QString());
     QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QVERIFY(view<CommunicationView>()->chart()->marked().empty());
+  }
+
+  // The first units are the instances of a vision tower in order; a segment has the unit of its first.
+  void theUnitsOfAVisionTower() {
+    Design design = test::tower_design();
+    design.model.vision_layers = 5;
+    const auto made = make_report(design);
+    QVERIFY2(made && made->valid(), made && !made->problems.empty() ? made->problems[0].what.c_str() : "");
+    const std::vector<TowerInstance> tower = tower_instances(made->graph(), design.model);
+    QVERIFY(tower.size() > 5);
+    QCOMPARE(embedding_unit(*made), static_cast<int>(tower.size()));
+    std::set<int> segments;
+    for (int unit = 0; unit < static_cast<int>(tower.size()); ++unit) {
+      const int segment = tower[static_cast<size_t>(unit)].segment;
+      QCOMPARE(segment_of_unit(*made, unit), segment);
+      if (segments.insert(segment).second) QCOMPARE(unit_of(*made, segment, -1), unit);
+    }
+    QCOMPARE(segment_of_unit(*made, embedding_unit(*made)), 0);
+    segments.insert(0);
+    const std::set<int> first = segments_of(*made, 0, 0);
+    QVERIFY(std::includes(first.begin(), first.end(), segments.begin(), segments.end()));
   }
 
   // Every table row resolves to ops of the graph or to spans of the step.
