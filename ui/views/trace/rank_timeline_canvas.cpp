@@ -40,6 +40,13 @@ RankTimelineCanvas::RankTimelineCanvas(QWidget* parent)
 void RankTimelineCanvas::setTimeline(std::shared_ptr<const RankTimeline> timeline) {
   timeline_ = std::move(timeline);
   selected_ = -1;
+  tracks_.assign(timeline_ ? static_cast<size_t>(timeline_->tracks) : 0, {});
+  for (int i = 0; timeline_ && i < static_cast<int>(timeline_->spans.size()); ++i) {
+    Track& track = tracks_[static_cast<size_t>(span(i).track)];
+    const int64_t before = track.latest_end.empty() ? 0 : track.latest_end.back();
+    track.spans.push_back(i);
+    track.latest_end.push_back(std::max(before, span(i).span.end));
+  }
   if (timeline_ && timeline_->spans.empty()) setMessage(tr("No node of the rank ran."));
   fit();
 }
@@ -81,9 +88,13 @@ void RankTimelineCanvas::paintTrack(QPainter& painter, const QRectF& plot, int t
   painter.setFont(Theme::instance().uiFont(11));
   const QFontMetricsF metrics(painter.font());
   double drawn = -1;
-  for (int i = 0; i < static_cast<int>(timeline_->spans.size()); ++i) {
+  const auto& [spans, latest_end] = tracks_[static_cast<size_t>(track)];
+  const auto first = std::partition_point(latest_end.begin(), latest_end.end(),
+                                          [&](int64_t end) { return static_cast<double>(end) < from_; });
+  for (auto k = static_cast<size_t>(first - latest_end.begin()); k < spans.size(); ++k) {
+    const int i = spans[k];
     const TimelineSpan& of = span(i);
-    if (of.track != track || static_cast<double>(of.span.end) < from_) continue;
+    if (static_cast<double>(of.span.end) < from_) continue;
     if (static_cast<double>(of.span.begin) > to_) break;
     const QRectF box = spanIn(plot, i).intersected(plot);
     if (box.right() <= drawn && i != selected_) continue;
@@ -133,9 +144,20 @@ QString RankTimelineCanvas::text(int at) const {
 int RankTimelineCanvas::spanAt(const QPointF& at) const {
   if (!ready()) return -1;
   const QRectF plot = plotArea();
+  // The times under the point; a bar is at least a pixel wide.
+  const double pixel = (to_ - from_) / plot.width(), ns = from_ + (at.x() - plot.left()) * pixel;
+  const double earliest = ns - (kLeastBar + 2) * pixel, latest = ns + 2 * pixel;
   int best = -1;
-  for (int i = 0; i < static_cast<int>(timeline_->spans.size()); ++i)
-    if (spanIn(plot, i).adjusted(-1, -2, 1, 2).contains(at)) best = i;
+  for (const auto& [spans, latest_end] : tracks_) {
+    const auto after = std::partition_point(
+        spans.begin(), spans.end(), [&](int i) { return static_cast<double>(span(i).span.begin) <= latest; });
+    for (auto k = static_cast<size_t>(after - spans.begin()); k-- > 0;) {
+      if (static_cast<double>(latest_end[k]) < earliest) break;
+      if (!spanIn(plot, spans[k]).adjusted(-1, -2, 1, 2).contains(at)) continue;
+      best = std::max(best, spans[k]);
+      break;
+    }
+  }
   return best;
 }
 

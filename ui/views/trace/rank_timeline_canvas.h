@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "trace/rank_timeline.h"
 #include "ui/plot/time_canvas.h"
@@ -53,7 +54,13 @@ class RankTimelineCanvas : public TimeCanvas {
   void keepInReach();
   QString text(int at) const;
   void paintTrack(QPainter& painter, const QRectF& plot, int track) const;
+  // A trace may have millions of nodes, and as many tracks as receives that wait at the same time.
+  struct Track {
+    std::vector<int> spans;           // of the timeline, by begin
+    std::vector<int64_t> latest_end;  // ns, of each span and those before it
+  };
   std::shared_ptr<const RankTimeline> timeline_;
+  std::vector<Track> tracks_;
   double from_ = 0, to_ = 1;  // ns
   int selected_ = -1;
 };

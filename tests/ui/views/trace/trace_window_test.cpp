@@ -5,6 +5,8 @@
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
+#include <memory>
 
 #include "offscreen.h"
 #include "support/trace_bundle.h"
@@ -163,6 +165,39 @@ class TraceWindowTest : public QObject {
     window_->findChild<QComboBox*>("trace_rank")->setCurrentIndex(3);
     press(TraceWindow::Timeline);
     QTRY_VERIFY(canvas->timeline() && canvas->timeline()->rank == 3);
+  }
+
+  // A point has the last node whose bar lies there, also among bars below a pixel and nodes at one time.
+  void every_point_of_a_timeline_has_its_node() {
+    constexpr int64_t kEnd = 100'000, kApart = 37;
+    const auto made = std::make_shared<RankTimeline>();
+    made->tracks = 3;
+    made->simulation.ranks.emplace_back().end = kEnd;
+    for (int64_t begin = 0; begin < kEnd; begin += kApart) {
+      const auto i = static_cast<int>(made->spans.size());
+      TimelineSpan& span = made->spans.emplace_back();
+      span.span.node = static_cast<uint64_t>(i);
+      span.span.begin = begin;
+      span.span.end = std::min<int64_t>(kEnd, begin + (i % 97 == 0 ? 9000 : i % 7 + 1));
+      span.track = i % made->tracks;
+    }
+    RankTimelineCanvas canvas(nullptr);
+    canvas.resize(700, 160);
+    canvas.setTimeline(made);
+    for (const double zoom : {1.0, 20.0}) {
+      canvas.zoomBy(zoom);
+      for (double x = 0.3; x < canvas.width(); x += 11)
+        for (double y = 0.3; y < canvas.height(); y += 7) {
+          const QPointF at(x, y);
+          int expected = -1;
+          for (int i = 0; i < static_cast<int>(made->spans.size()); ++i)
+            if (canvas.spanRect(i).adjusted(-1, -2, 1, 2).contains(at)) expected = i;
+          const QString tip = canvas.tipAt(at);
+          QCOMPARE(tip.isEmpty(), expected < 0);
+          if (expected >= 0) QVERIFY2(tip.contains(QString("node %1,").arg(expected)), qPrintable(tip));
+        }
+      QVERIFY(!canvas.grab().isNull());
+    }
   }
 
   // Traces without a machine run on the cluster of the design; a faster one takes less time.
