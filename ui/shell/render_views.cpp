@@ -11,17 +11,19 @@
 #include "ui/shell/main_window.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/theme_choice.h"
+#include "ui/views/explore/explore_job.h"
+#include "ui/views/explore/explore_view.h"
 #include "ui/views/graph/graph_view.h"
 
 namespace shardscape::ui {
 namespace {
 
-// Waits until layouts, timers and worker threads are idle.
+// Waits until layouts, timers and the threads of views are idle.
 void waitUntilDrawn(MainWindow& window) {
   QElapsedTimer clock;
   clock.start();
   if (auto* graph = qobject_cast<GraphView*>(window.tabs()->currentWidget())) graph->waitForGraph();
-  while (clock.elapsed() < 250) {
+  while (clock.elapsed() < 250 || window.explore()->job()->loading()) {
     QApplication::processEvents(QEventLoop::AllEvents, 20);
     QThread::msleep(5);
   }

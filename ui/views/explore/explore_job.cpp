@@ -33,7 +33,12 @@ Problem failed(const std::exception& error) {
 
 }  // namespace
 
-ExploreJob::ExploreJob(QObject* parent) : QObject(parent) {}
+ExploreJob::ExploreJob(QObject* parent) : QObject(parent) {
+  connect(&loader_, &NewestJob::failed, this, [this] {
+    loading_.reset();
+    Q_EMIT rowsChanged();
+  });
+}
 
 void ExploreJob::count(const SpaceSpec& spec) {
   counting_ = true;
@@ -64,6 +69,8 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options,
                      const std::optional<GoodputOptions>& goodput) {
   if (running_) return;
   if (search_thread_.joinable()) search_thread_.join();  // the thread has ended: it clears running_ last
+  loader_.stop();
+  loading_.reset();
   running_ = true;
   by_goodput_ = goodput.has_value();
   cancelled_ = dropped_ = false;
@@ -151,8 +158,25 @@ void ExploreJob::cancel() {
 void ExploreJob::setResult(std::shared_ptr<const SearchResult> result) {
   cancel();
   dropped_ = running_;
-  rows_ = result ? ExploreRows::of(std::move(result)) : nullptr;
+  rows_.reset();
+  loading_ = std::move(result);
+  if (loading_)
+    loader_.start([this, result = loading_](const NewestJob::Post& post, const std::stop_token& stop) {
+      auto rows = ExploreRows::of(result);
+      if (stop.stop_requested()) return;
+      post([this, rows = std::move(rows)] {
+        loading_.reset();
+        rows_ = rows;
+        Q_EMIT rowsChanged();
+      });
+    });
+  else
+    loader_.stop();
   Q_EMIT rowsChanged();
+}
+
+std::shared_ptr<const SearchResult> ExploreJob::result() const {
+  return loading_ || !rows_ ? loading_ : rows_->shared();
 }
 
 QString ExploreJob::progressText() const {

@@ -47,7 +47,11 @@ class ExploreJob : public QObject {
   QString progressText() const;
   // The kept designs so far, or of the last search; null: none.
   std::shared_ptr<const ExploreRows> rows() const { return rows_; }
-  void setResult(std::shared_ptr<const SearchResult> result);  // the result of a document, or null
+  // The result of a document, or null. A thread makes the rows, which takes seconds for a file of 100 MB;
+  // rowsChanged() follows, first without rows.
+  void setResult(std::shared_ptr<const SearchResult> result);
+  bool loading() const { return loading_ != nullptr; }  // rows() of setResult() are being made
+  std::shared_ptr<const SearchResult> result() const;   // of rows(), also while they are being made
 
  Q_SIGNALS:
   void countChanged();  // counted(), counting() or problem()
@@ -58,10 +62,11 @@ class ExploreJob : public QObject {
 
  private:
   void post(const SearchProgress& progress);
-  NewestJob counter_{this};
+  NewestJob counter_{this}, loader_{this};
   std::optional<ValidCount> counted_;
   std::optional<Problem> problem_;
   bool counting_ = false;
+  std::shared_ptr<const SearchResult> loading_;
   // Searching.
   std::mutex mutex_;
   bool by_goodput_ = false;  // the running search

@@ -203,14 +203,14 @@ bool ExploreView::usesInspector() const { return stack_->currentWidget() != desi
 // Another document has another search result, or none.
 void ExploreView::followSearch() {
   const auto& search = session_->search();
-  if (search == (job_->rows() ? job_->rows()->shared() : nullptr)) return;
+  if (search == job_->result()) return;
   same_search_ = false;
   job_->setResult(search);
   search ? setup_->showSpaceOf(*search) : setup_->offerDefaults();
 }
 
 void ExploreView::followRows() {
-  designs_->setRows(job_->rows(), std::exchange(same_search_, true));
+  designs_->setRows(job_->rows(), job_->rows() && std::exchange(same_search_, true));
   showMarked();
   showState();
 }
@@ -306,6 +306,8 @@ void ExploreView::showState() {
   setDimmed(designs_->scatter(), old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0))
     designs_->setMessage(tr("Searching…"));
+  else if (job_->loading())
+    designs_->setMessage(tr("The designs of the document are being read."));
   else if (job_->rows() && job_->rows()->result().counts.enumerated > 0)
     designs_->setMessage(tr("No design of this space can run. \"Left out\" in the panel says why."));
   else
