@@ -119,7 +119,7 @@ int run_calibrate(const Arguments& arguments) {
   const std::string* source = arguments.value("--source");
   const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops),
                                              source ? *source : "measured: " + path);
-  // The file first: a pipe of the output may end early.
+  // The file is written before the text: a reader that closes the pipe ends the program.
   const std::string* output = arguments.value("--output");
   const auto failure = output ? atomic_write(*output, calibration_json(result.calibration)) : std::nullopt;
   std::cout << (arguments.has("--json") ? json_document(error_json(result)) : error_text(result));

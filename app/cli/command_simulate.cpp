@@ -53,7 +53,7 @@ int run_simulate(const Arguments& arguments) {
     return kNegativeAnswer;
   }
   const SimulationReport& report = std::get<SimulationReport>(result);
-  // The file first: a pipe of the output may end early.
+  // The file is written before the text: a reader that closes the pipe ends the program.
   Result<bool> written = false;
   if (timeline)
     written = write_timeline(*timeline, std::get<0>(operand), std::move(spans), interrupt.token());

@@ -68,7 +68,7 @@ int run_validate(const Arguments& arguments) {
   const auto made = validation_of(sets.front());
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Validation& validation = std::get<Validation>(made);
-  // The file first: a pipe of the output may end early.
+  // The file is written before the text: a reader that closes the pipe ends the program.
   const std::string* svg = arguments.value("--svg");
   const auto failure = svg ? atomic_write(*svg, validation_svg(validation)) : std::nullopt;
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));

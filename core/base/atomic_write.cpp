@@ -52,13 +52,14 @@ int write_and_close(int file, std::string_view text) {
   return ::close(file) != 0 && error == 0 ? errno : error;
 }
 
-// A new temporary file with the text and the rights of the old file. 0 or errno.
+// A new temporary file with the text and the rights of the old file, on the disk. 0 or errno.
 int write_partial(PartialFile& file, const fs::path& target, const struct stat* old, std::string_view text) {
   remove_leftovers(target);
   if (const int error = file.open(target, old ? old->st_mode & 0777 : 0666)) return error;
   if (old)
     if (const int error = take_rights(file.descriptor(), *old)) return error;
-  return write_all(file.descriptor(), text);
+  if (const int error = write_all(file.descriptor(), text)) return error;
+  return file.sync();
 }
 
 Problem not_writable(const fs::path& path, const std::string& reason, const std::string& accepted) {

@@ -12,17 +12,17 @@ namespace shardscape {
 
 class PartialFile;
 
-// The two steps of atomic_write, for several files of which none shall change before all of them are written.
-// What is not committed leaves no trace.
+// The two steps of atomic_write, for several files of which none shall change before all of them are on the
+// disk. Without a commit, the file keeps its old text.
 class AtomicFile {
  public:
   AtomicFile();
   AtomicFile(AtomicFile&&) noexcept;
   ~AtomicFile();
-  // Writes the text to a temporary file next to `path`. The text must live until the commit: what is no
-  // regular file, such as a pipe, gets it then.
+  // Writes the text to a temporary file next to `path`, and to the disk. The text must live until the commit,
+  // when a pipe or a device gets it.
   static Result<AtomicFile> write(const std::filesystem::path& path, std::string_view text);
-  // Syncs the temporary file and renames it to its target.
+  // Renames the temporary file to its target.
   std::optional<Problem> commit();
 
  private:

@@ -134,9 +134,16 @@ int PartialFile::open(const fs::path& target, mode_t mode) {
   return EEXIST;
 }
 
-int PartialFile::commit(bool replace) {
+int PartialFile::sync() {
+  if (synced_) return 0;
   // Some file systems have no fsync.
   if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  synced_ = true;
+  return 0;
+}
+
+int PartialFile::commit(bool replace) {
+  if (const int error = sync()) return error;
   if (!replace) {
     if (const int error = rename_to_new(path_, target_)) return error;
   } else if (::rename(path_.c_str(), target_.c_str()) != 0) {

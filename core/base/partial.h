@@ -43,13 +43,15 @@ class PartialFile {
   PartialFile& operator=(const PartialFile&) = delete;
   int open(const std::filesystem::path& target, mode_t mode);
   int descriptor() const { return descriptor_; }
-  // Writes the bytes to the disk and gives the file its name. EEXIST: without `replace`, there is a file of
+  int sync();  // writes the bytes to the disk
+  // Gives the file its name, after sync(). EEXIST: without `replace`, there is a file of
   // this name.
   int commit(bool replace);
 
  private:
   std::filesystem::path target_, path_;
   int descriptor_ = -1;
+  bool synced_ = false;
 };
 
 // A free name next to the target, also for targets with the longest names. Problem: no name is free.

@@ -1,4 +1,4 @@
-// Writes several files into one folder: all of them or, after a failure, none.
+// Writes several files into one folder. None changes before all texts are on the disk.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,9 @@ struct NamedText {
   std::string text;
 };
 
-// Makes the folder, with the folders above it. Replaces files only when all texts are on the disk. After a
-// failure, the files and folders that are new are removed again. Returns a Problem with the path.
+// Makes the folder, with the folders above it, and replaces its files when all texts are on the disk. After a
+// failure, files and folders that are new are removed again; if a rename fails, files before it may have
+// their new text. Returns a Problem with the path.
 std::optional<Problem> write_files(const std::filesystem::path& folder, const std::vector<NamedText>& files);
 
 }  // namespace shardscape

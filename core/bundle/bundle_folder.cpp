@@ -107,20 +107,28 @@ fs::path waiting_path(const fs::path& target) {
 // to its place or, if the new bundle is there, is removed. Returns a line for people; empty: nothing was
 // left.
 std::string settle_waiting(const fs::path& target) {
-  const PathLock lock = PathLock::wait(target.parent_path());  // no running export is between its renames
+  // On a file system with locks, no running export of this machine is between its renames now.
+  const PathLock lock = PathLock::wait(target.parent_path());
   const fs::path waiting = waiting_path(target);
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(waiting, error))) return "";
-  const std::string what = waiting.string() + " (" + format_bytes(bytes_below(waiting)) + ")";
+  const std::string size = " (" + format_bytes(bytes_below(waiting)) + ")";
   if (!is_bundle_folder(target)) {
     fs::rename(waiting, target, error);  // replaces an empty folder at most
     if (!error)
       return "put back " + target.string() + ", which an export that was killed was about to replace";
-    return "cannot put " + what +
-           " back, the bundle that an export that was killed was about to replace: " + error.message();
+    return "cannot put back the old bundle in " + waiting.string() + size + ": " + error.message();
   }
-  fs::remove_all(waiting, error);
-  return (error ? "cannot remove " : "removed ") + what +
+  // Other programs may have added files to the old bundle.
+  if (const auto foreign = check_foreign_files(waiting))
+    return "leaves the old bundle in " + waiting.string() + size + ": " + foreign->what;
+  // Under a new name no running export finds it: without locks one may be about to move it.
+  const auto removed = partial_path(target);
+  if (std::holds_alternative<fs::path>(removed)) {
+    fs::rename(waiting, std::get<fs::path>(removed), error);
+    if (!error) fs::remove_all(std::get<fs::path>(removed), error);
+  }
+  return (error ? "cannot remove " : "removed ") + waiting.string() + size +
          ", the old bundle that an export that was killed had replaced";
 }
 
@@ -140,7 +148,7 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
     fs::rename(old, target, error);
     return folder_not_writable(target, reason);
   }
-  fs::rename(old, fresh, error);
+  fs::rename(old, fresh, error);  // if this fails, the next export finds it by its waiting name
   return std::nullopt;
 }
 
@@ -207,16 +215,17 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, const FolderOpti
                    "ASTRA-sim reads no communicator groups from a path that contains \"empty\"",
                    "a folder whose name does not contain \"empty\"");
   const std::string settled = settle_waiting(folder.target_);
-  if (auto bad = check_target(folder.target_, options.replace)) {
-    if (!settled.empty()) bad->what += "; this export " + settled;
-    return *bad;
-  }
+  const auto failed = [&](Problem bad) {
+    if (!settled.empty()) bad.what += "; this export " + settled;
+    return bad;
+  };
+  if (const auto bad = check_target(folder.target_, options.replace)) return failed(*bad);
   const fs::path parent = folder.target_.parent_path();
   for (fs::path p = parent; !fs::exists(p, error) && p.has_relative_path(); p = p.parent_path())
     folder.created_ = p;
   fs::create_directories(parent, error);
-  if (error) return folder_not_writable(parent, error.message());
-  if (auto bad = folder.make_partial(options)) return *bad;
+  if (error) return failed(folder_not_writable(parent, error.message()));
+  if (const auto bad = folder.make_partial(options)) return failed(*bad);
   if (!settled.empty()) folder.removed_.insert(folder.removed_.begin(), settled);
   return folder;
 }

@@ -36,7 +36,8 @@ Problem design_problem(const LoweringError& error) {
 // one counter: the first visits go to every class once, later visits help with classes that still have ranks.
 // So a class is lowered twice only when a thread has no unvisited class left.
 // The problem of the first rank that has one is reported, in the order of classes and their ranks. Threads
-// therefore go on with the ranks before a problem, but leave out those behind it.
+// therefore go on with the ranks before a problem, but leave out those behind it. A trace that cannot be made
+// ends all writing at once; if a write of a rank before it fails at that moment, either problem is reported.
 class TraceWorkers {
  public:
   TraceWorkers(const TraceSource& source, const TraceWriting& how, ByteSink& sink,

@@ -119,6 +119,7 @@ class LibraryReader {
   explicit LibraryReader(ModelLibrary& library) : library_(library) {}
 
   void read(const std::filesystem::path& folder) {
+    if (folder.empty()) return;  // without HOME there are no own files
     const bool own = folder == own_folder();
     for (const char* sub : kSubfolders)
       for (const auto& path : files_of(folder / sub)) {
@@ -167,7 +168,7 @@ class LibraryReader {
     library_.blocks_ = std::move(resolved.blocks);
     library_.towers_ = std::move(resolved.towers);
     library_.architectures_ = std::move(resolved.architectures);
-    library_.index();  // by which the next lines find the language
+    library_.index();  // take_language() looks for ids
     for (Architecture& architecture : library_.architectures_) take_language(architecture);
     for (Architecture& architecture : library_.architectures_) take_tower(architecture);
     std::erase_if(library_.architectures_, [](const Architecture& a) { return a.kinds.empty(); });

@@ -1,4 +1,4 @@
-// Calls of the system that fail while a command replaces a single file.
+// Calls of the system that fail while a command replaces a single file, or the tables of a folder.
 #include "faults/fault_run.h"
 
 using namespace shardscape::test;
@@ -10,6 +10,8 @@ class FileFaultsTest : public QObject {
   void initTestCase();
   void a_call_fails_data();
   void a_call_fails();
+  void no_table_changes_alone_data();
+  void no_table_changes_alone();
 
  private:
   std::vector<Writer> writers_;
@@ -57,6 +59,24 @@ void FileFaultsTest::a_call_fails() {
       writer.fail(with_errno(kind, call, error));
     }
   }
+}
+
+void FileFaultsTest::no_table_changes_alone_data() {
+  QTest::addColumn<QString>("kind");
+  QTest::addColumn<int>("error");
+  const std::pair<const char*, int> faults[] = {{"write", ENOSPC}, {"open", EACCES}, {"sync", EIO}};
+  for (const auto& [kind, error] : faults)
+    QTest::addRow("%s %s", kind, strerrorname_np(error)) << kind << error;
+}
+
+void FileFaultsTest::no_table_changes_alone() {
+  SKIP_WITHOUT_SHIM();
+  QFETCH(QString, kind);
+  QFETCH(int, error);
+  Writer tables{"tables", "report --layers 2 --tables t", "report --layers 4 --tables t"};
+  tables.record();
+  QVERIFY(tables.calls[kind] > 3);
+  for (const int call : calls_to_fail(tables.calls[kind], 6)) tables.fail(with_errno(kind, call, error));
 }
 
 QTEST_GUILESS_MAIN(FileFaultsTest)

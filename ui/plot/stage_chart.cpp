@@ -18,7 +18,7 @@ namespace {
 constexpr double kTickRoom = 26;       // pixels for a stage number of two digits
 constexpr double kTickGap = 3;         // at least, between longer ones
 constexpr double kTickRounding = 1.5;  // how many times closer than asked the rounded ticks may be
-constexpr int kLeft = 44, kRight = 4;  // pixels beside the plot
+constexpr int kLeft = 44, kRight = 4;  // pixels left and right of the plot
 constexpr double kValueTickRoom = 34;  // as on painted axes
 constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 

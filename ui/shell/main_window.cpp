@@ -212,9 +212,11 @@ void MainWindow::wireFile() {
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
   message_->followJobs({this, session_});
-  connect(report_, &ReportJob::finished, this, [this](const QString& path, const QString& problem) {
-    status_->showMessage(problem.isEmpty() ? tr("Wrote the report to %1").arg(path) : QString());
-    message_->show(problem.isEmpty() ? QString() : tr("The report was not written. %1").arg(problem));
+  connect(report_, &ReportJob::written, this,
+          [this](const QString& path) { status_->showMessage(tr("Wrote the report to %1").arg(path)); });
+  connect(report_, &ReportJob::failed, this, [this](const QString& problem) {
+    status_->showMessage({});
+    if (!problem.isEmpty()) message_->show(tr("The report was not written. %1").arg(problem));
   });
   connect(session_, &Session::adapted, this, &MainWindow::noteAdapted);
   auto* as_long = new QAction(this);  // sets the context length to the sequence length
@@ -510,6 +512,7 @@ void MainWindow::writeReport(const QString& path) {
                               .arg(QString::fromStdString(estimate ? estimate->no_time_reason : "")));
   const bool comparison = tabs_->currentWidget() == explore_ && explore_->compare()->isVisible() &&
                           session_->comparisons()->size() > 0 && session_->comparisons()->ready();
+  message_->hide();
   status_->showMessage(tr("Writing the report"));
   report_->write(path, comparison);
 }
@@ -555,7 +558,7 @@ void MainWindow::rememberLayout() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!document_->mayDiscard()) return event->ignore();
+  if (!document_->mayDiscard() || !report_->finish()) return event->ignore();
   job_->cancel();  // removes the partial bundle
   rememberLayout();
   if (autosave_) autosave_->finish();

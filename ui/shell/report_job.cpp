@@ -1,5 +1,6 @@
 #include "ui/shell/report_job.h"
 
+#include <QEventLoop>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +54,23 @@ std::optional<PageReport> page_of(PageContent content, const std::stop_token& st
 }  // namespace
 
 ReportJob::ReportJob(const Session* session, QObject* owner) : QObject(owner), session_(session) {
-  connect(&job_, &NewestJob::failed, this, [this] { running_ = false; });
+  connect(&job_, &NewestJob::failed, this, [this] {
+    running_ = false;
+    Q_EMIT failed({});
+  });
+}
+
+bool ReportJob::finish() {
+  if (!running_) return true;
+  bool done = false;
+  QEventLoop loop;
+  connect(this, &ReportJob::written, &loop, [&] {
+    done = true;
+    loop.quit();
+  });
+  connect(this, &ReportJob::failed, &loop, &QEventLoop::quit);
+  loop.exec(QEventLoop::ExcludeUserInputEvents);
+  return done;
 }
 
 void ReportJob::write(const QString& path, bool comparison) {
@@ -64,15 +81,18 @@ void ReportJob::write(const QString& path, bool comparison) {
     if (!page) return;
     if (path.endsWith(QStringLiteral(".pdf"),
                       Qt::CaseInsensitive))  // Qt lays text out in the window's thread
-      post([this, path, html = text_of(page_html(*page))] { finish(path, writePdf(html, path)); });
+      post([this, path, html = text_of(page_html(*page))] { end(path, writePdf(html, path)); });
     else
-      post([this, path, problem = write_page(*page, path.toStdString())] { finish(path, problem); });
+      post([this, path, problem = write_page(*page, path.toStdString())] { end(path, problem); });
   });
 }
 
-void ReportJob::finish(const QString& path, const std::optional<Problem>& problem) {
+void ReportJob::end(const QString& path, const std::optional<Problem>& problem) {
   running_ = false;
-  Q_EMIT finished(path, problem ? QString::fromStdString(to_string(*problem)) : QString());
+  if (problem)
+    Q_EMIT failed(QString::fromStdString(to_string(*problem)));
+  else
+    Q_EMIT written(path);
 }
 
 }  // namespace shardscape::ui

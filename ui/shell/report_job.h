@@ -1,5 +1,4 @@
-// Writes the page of a design to a file. What would help the design takes seconds, so a thread makes the
-// page.
+// Writes the page of a design to a file. The sensitivity analysis takes seconds, so a thread makes the page.
 #pragma once
 
 #include <QObject>
@@ -22,13 +21,15 @@ class ReportJob : public QObject {
   // the present one. The end of the name chooses the format: ".pdf", ".md", else a web page. The session's
   // report is valid, and its estimate is there. Not while another page is written.
   void write(const QString& path, bool comparison);
+  // Waits until no page is being written; a person cannot click or type meanwhile. False: it was not written.
+  bool finish();
 
  Q_SIGNALS:
-  // problem: why the page was not written; empty: it was. Not after an exception, which JobFailures tells.
-  void finished(const QString& path, const QString& problem);
+  void written(const QString& path);
+  void failed(const QString& problem);  // empty: JobFailures tells why
 
  private:
-  void finish(const QString& path, const std::optional<Problem>& problem);
+  void end(const QString& path, const std::optional<Problem>& problem);
   const Session* session_;
   bool running_ = false;
   NewestJob job_{this};  // last member: the thread ends before what it posts to

@@ -9,8 +9,8 @@ namespace shardscape::ui {
 void lowerThisThread();
 
 // Lowers the threads that help in parallel loops. All loops share them, so their priority would be that of
-// the thread that first needed them: of a search, or of the report that the person waits for. The thread of
-// the report keeps its own, and has its helpers wherever a core is idle.
+// the thread that first needed them: of a search, or of the figures of an edited design (ReportWorker). The
+// thread of the figures keeps its own, and has its helpers wherever a core is idle.
 void lowerLoopHelpers();
 
 }  // namespace shardscape::ui

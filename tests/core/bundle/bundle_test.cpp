@@ -279,13 +279,24 @@ class BundleTest : public QObject {
     QVERIFY(std::get<ExportSummary>(result).removed.at(0).find("removed") == 0);
   }
 
+  void files_of_others_in_an_old_bundle_stay() {
+    for (const char* name : {"a", "b"})
+      QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / name})));
+    const fs::path waiting = root_ / ".a.partial-old-bundle";
+    fs::rename(root_ / "b", waiting);
+    std::ofstream(waiting / "log.txt") << "mine";
+    const auto refused = export_bundle(*small_report(), {.target = root_ / "a"});
+    QVERIFY(problem_of(refused) && problem_of(refused)->what.find("log.txt") != std::string::npos);
+    QCOMPARE(slurp(waiting / "log.txt"), std::string("mine"));
+  }
+
   // What took the place meanwhile is no bundle, so the old one stays where it is.
   void an_old_bundle_is_not_lost_to_another_file() {
     QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "old"})));
     fs::rename(root_ / "a", root_ / ".a.partial-old-bundle");
     std::ofstream(root_ / "a") << "mine";
     const auto result = export_bundle(*small_report(), {.target = root_ / "a", .replace = true});
-    QVERIFY(problem_of(result) && problem_of(result)->what.find("cannot put") != std::string::npos);
+    QVERIFY(problem_of(result) && problem_of(result)->what.find("cannot put back") != std::string::npos);
     QVERIFY(fs::exists(root_ / ".a.partial-old-bundle" / "old.0.et"));
     QCOMPARE(slurp(root_ / "a"), std::string("mine"));
   }

@@ -192,6 +192,26 @@ class ExamplesTest : public WindowTest {
     QVERIFY(file.open(QIODevice::ReadOnly));
     QVERIFY(file.readAll().contains("# Llama 3 8B"));
     QVERIFY(!QFile::exists(other));
+    QVERIFY(labelSays(window_.get(), "another one is being written"));  // the report does not hide it
+  }
+
+  void aWindowThatClosesFinishesItsReport_data() {
+    QTest::addColumn<QString>("name");
+    for (const char* name : {"r.html", "r.pdf"}) QTest::newRow(name) << name;
+  }
+  void aWindowThatClosesFinishesItsReport() {
+    QFETCH(QString, name);
+    QTemporaryDir folder;
+    window_->writeReport(folder.filePath(name));
+    QVERIFY(window_->close());
+    QVERIFY(QFile::exists(folder.filePath(name)));
+  }
+
+  void aWindowStaysIfItsReportFails() {
+    window_->writeReport("/nowhere/r.html");
+    QVERIFY(!window_->close());
+    QVERIFY(window_->isVisible());
+    QVERIFY(labelSays(window_.get(), "The report was not written."));
   }
 
   // As PDF: sheets of A4 with the same words and the picture of memory as an image.

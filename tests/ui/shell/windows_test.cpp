@@ -26,7 +26,6 @@
 #include "ui/shell/windows.h"
 #include "ui/toolkit/newest_job.h"
 #include "ui/toolkit/screen_room.h"
-#include "ui/views/graph/layout_worker.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -108,14 +107,6 @@ class WindowsTest : public QObject {
     job.start([](const NewestJob::Post&, std::stop_token) { throw std::bad_alloc(); });
     QTRY_VERIFY2(own->messageBar()->text().contains("no more memory"), qPrintable(own->messageBar()->text()));
     QCOMPARE(other->messageBar()->text(), QString());
-  }
-
-  // Else nobody hears of its failure.
-  void everyJobIsAPartOfItsWindow() {
-    MainWindow* window = windows_->open();
-    QVERIFY(window->findChildren<NewestJob*>().size() > 5);
-    QVERIFY(!window->session()->findChildren<NewestJob*>().isEmpty());
-    QVERIFY(!window->findChildren<LayoutWorker*>().isEmpty());
   }
 
   void quitAsksForEachModifiedWindow() {

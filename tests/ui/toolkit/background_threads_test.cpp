@@ -1,4 +1,4 @@
-// Long work has threads of lower priority; the threads of the window and of the report keep their own.
+// Long work has threads of lower priority; the threads of the window and of ReportWorker keep their own.
 #include "ui/toolkit/background_threads.h"
 
 #include <sys/resource.h>
