@@ -244,27 +244,42 @@ class StageTimeline : StageProfiles {
     bool received = false;
   };
   // The running microbatch counts with the layers before the running instance: a forward has run these
-  // layers, a backward has not used them yet.
+  // layers, a backward has not used them yet. by_chunk: every chunk is counted; otherwise the first chunk of
+  // every class has the copies of all chunks of its class.
   std::vector<SavedCopies> saved_copies_at(const PeakCandidate& candidate,
-                                           const std::vector<RunningPass>& running_passes) const {
+                                           const std::vector<RunningPass>& running_passes,
+                                           bool by_chunk) const {
     std::vector<SavedCopies> copies;
-    for (size_t of = 0; of < firsts_.size(); ++of) {
-      const int64_t held = candidate.before[of].in_flight +
-                           (of == class_of(candidate.action) && candidate.action.kind == ActionKind::Forward);
-      const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
-      for (size_t i = begin; i < end; ++i) {
+    const std::vector<int32_t> in_flight = by_chunk ? in_flight_before(candidate) : std::vector<int32_t>{};
+    for (size_t k = 0; k < (by_chunk ? classes_.size() : firsts_.size()); ++k) {
+      const auto counts = [&](size_t chunk) {
+        return by_chunk ? chunk == k : static_cast<size_t>(classes_[chunk]) == k;
+      };
+      const int64_t held = (by_chunk ? in_flight[k] : candidate.before[k].in_flight) +
+                           (candidate.action.kind == ActionKind::Forward &&
+                            counts(static_cast<size_t>(candidate.action.chunk)));
+      const size_t first = by_chunk ? firsts_[static_cast<size_t>(classes_[k])] : firsts_[k];
+      for (size_t i = starts_[first]; i < starts_[first + 1]; ++i) {
         if (offloaded(i)) continue;
+        const size_t place = i - starts_[first];
         const int64_t count = held - std::count_if(running_passes.begin(), running_passes.end(),
                                                    [&](const RunningPass& w) {
-                                                     return static_cast<size_t>(classes_[w.chunk]) == of &&
-                                                            i - begin >= w.level.instance;
+                                                     return counts(w.chunk) && place >= w.level.instance;
                                                    });
-        copies.push_back({i, count, input_received(i) || input_shared(i)});
+        copies.push_back(
+            {starts_[by_chunk ? k : first] + place, count, input_received(i) || input_shared(i)});
       }
     }
     for (const RunningPass& work : running_passes)
       for (const size_t i : offloaded_on_device(work)) copies.push_back({i, 1, false});
     return copies;
+  }
+  // Microbatches in flight in every chunk before the action of the candidate.
+  std::vector<int32_t> in_flight_before(const PeakCandidate& candidate) const {
+    const ParallelSpec& parallel = r_.design.parallel;
+    const int microbatches = representative_microbatches(parallel, static_cast<int>(r_.microbatches));
+    return in_flight_by_chunk(make_stage_schedule(parallel, place_, microbatches, r_.cache.get()),
+                              classes_.size(), candidate.index);
   }
 
   StorageId input_of(int segment) const {
@@ -289,7 +304,7 @@ class StageTimeline : StageProfiles {
   AllocatorSegments blocks(const PeakCandidate& candidate, const std::vector<RunningPass>& running_passes) {
     AllocatorSegments segments;
     std::map<ClassKey, int64_t> saved;
-    for (const SavedCopies& one : saved_copies_at(candidate, running_passes))
+    for (const SavedCopies& one : saved_copies_at(candidate, running_passes, false))
       saved[key(one.instance)] += one.count;
     for (const auto& [key, count] : saved)
       if (count > 0) segments.add(m_.of(key).saved, count);
@@ -345,7 +360,8 @@ class StageTimeline : StageProfiles {
   std::vector<MemoryContributor> saved_contributors(const PeakCandidate& candidate,
                                                     const std::vector<RunningPass>& running_passes) {
     std::map<ClassKey, std::vector<SavedCopies>> copies;
-    for (const SavedCopies& one : saved_copies_at(candidate, running_passes))
+    const bool by_chunk = firsts_.size() < classes_.size();
+    for (const SavedCopies& one : saved_copies_at(candidate, running_passes, by_chunk))
       if (one.count > 0) copies[key(one.instance)].push_back(one);
     std::map<std::pair<std::string, MemoryCategory>, std::map<int64_t, int64_t>> saved_bytes;
     for (const auto& [key, of_class] : copies) {

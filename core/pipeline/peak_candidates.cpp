@@ -39,6 +39,13 @@ bool covers(const std::vector<ChunkState>& a, const std::vector<ChunkState>& b) 
   });
 }
 
+// Without backwards, nothing is saved beyond the forward.
+bool trains(const std::vector<Action>& actions) {
+  return std::any_of(actions.begin(), actions.end(), [](const Action& a) {
+    return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
+  });
+}
+
 void advance(const Action& action, ChunkState& at) {
   switch (action.kind) {
     case ActionKind::ReceiveForward: ++at.forward_received; break;
@@ -90,10 +97,7 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
   ComparableKey key;
   std::vector<ChunkState> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
   std::vector<bool> dropped;
-  // Without backwards, nothing is saved beyond the forward.
-  const bool trains = std::any_of(actions.begin(), actions.end(), [](const Action& a) {
-    return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
-  });
+  const bool keeps = trains(actions);
   for (size_t i = 0; i < actions.size(); ++i) {
     const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
     const auto at_once = std::span(actions).subspan(i, pair ? 2 : 1);
@@ -115,7 +119,7 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
     for (const Action& a : at_once) {
       ChunkState& holds = now[static_cast<size_t>(classes[static_cast<size_t>(a.chunk)])];
       advance(a, holds);
-      if (!trains) holds.in_flight = 0;
+      if (!keeps) holds.in_flight = 0;
       const AccumulationStep& made = accumulations[static_cast<size_t>(&a - at_once.data()) + i];
       holds.begun += made.first - made.last;
       holds.ended += made.last;
@@ -125,6 +129,16 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
   std::vector<PeakCandidate> out;
   for (size_t i = 0; i < candidates.size(); ++i)
     if (!dropped[i]) out.push_back(std::move(candidates[i]));
+  return out;
+}
+
+std::vector<int32_t> in_flight_by_chunk(const std::vector<Action>& actions, size_t chunks, int index) {
+  std::vector<int32_t> out(chunks, 0);
+  if (!trains(actions)) return out;
+  std::vector<ChunkState> now(chunks);
+  for (const Action& action : std::span(actions).first(static_cast<size_t>(index)))
+    advance(action, now[static_cast<size_t>(action.chunk)]);
+  std::transform(now.begin(), now.end(), out.begin(), [](const ChunkState& of) { return of.in_flight; });
   return out;
 }
 

@@ -49,6 +49,8 @@ struct PeakCandidate {
 // gradients appear and disappear during the step; if false, candidates do not differ by accumulation step.
 std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
                                            const std::vector<int>& classes, bool gradients = false);
+// Microbatches in flight in every chunk before action `index`. ChunkState::in_flight has their sums by class.
+std::vector<int32_t> in_flight_by_chunk(const std::vector<Action>& actions, size_t chunks, int index);
 // Peak candidates of a design's stage. The cache shares them between designs with equal schedules.
 std::shared_ptr<const std::vector<PeakCandidate>> stage_peak_candidates(const ParallelSpec& parallel,
                                                                         int stage, int microbatches,

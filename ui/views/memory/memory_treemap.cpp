@@ -132,19 +132,20 @@ void MemoryTreemap::paintTiles(QPainter& painter, const Boxes& boxes, const Box&
     if (below_a_pixel(boxes.tiles[i])) small |= boxes.tiles[i];
   painter.fillRect(small, series.color);
   for (size_t i = of.first; i < of.end; ++i)
-    if (!below_a_pixel(boxes.tiles[i])) paintTile(painter, tiles_[i], boxes.tiles[i], series, ground);
+    if (!below_a_pixel(boxes.tiles[i]))
+      paintTile(painter, tiles_[i], boxes.tiles[i], of.end - of.first > 1, series, ground);
 }
 
-void MemoryTreemap::paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect,
+void MemoryTreemap::paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect, bool of_several,
                               const BarSeries& series, const QColor& ground) const {
   const QRectF inner = rect.adjusted(0.5, 0.5, -0.5, -0.5);
   fill_bar(painter, inner, series, ground);
   if (inner.width() < kLeastLabel || inner.height() < kLeastLabel) return;
-  const MemoryContributor& of = contributor(tile);
   const QFontMetricsF metrics(painter.font());
-  const QString label = tile.layer >= 0 ? QString::number(tile.layer) : words(of.name);
+  const bool numbered = of_several && tile.layer >= 0;
+  const QString label = numbered ? QString::number(tile.layer) : nameOf(tile);
   // Numbers of layers are complete or missing; names may be elided.
-  const double least = metrics.horizontalAdvance(tile.layer >= 0 ? label : QStringLiteral("mmm"));
+  const double least = metrics.horizontalAdvance(numbered ? label : QStringLiteral("mmm"));
   if (inner.height() < metrics.height() + 2 || inner.width() < least + 4) return;
   const QString shown = metrics.elidedText(label, Qt::ElideRight, inner.width() - 4);
   const double width = std::min(metrics.horizontalAdvance(shown) + 4, inner.width());

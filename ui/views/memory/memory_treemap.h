@@ -64,8 +64,9 @@ class MemoryTreemap : public Canvas {
   int tileAt(const QPointF& at) const;
   void choose(int tile);
   void paintTiles(QPainter& painter, const Boxes& boxes, const Box& of, const QColor& ground) const;
-  void paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect, const BarSeries& series,
-                 const QColor& ground) const;
+  // of_several: the tensors have tiles of several layers.
+  void paintTile(QPainter& painter, const PeakTile& tile, const QRectF& rect, bool of_several,
+                 const BarSeries& series, const QColor& ground) const;
   void paintMarks(QPainter& painter, const Boxes& boxes) const;
   std::shared_ptr<const Report> report_;
   int stage_ = 0, selected_ = -1;
