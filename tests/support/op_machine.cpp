@@ -195,6 +195,53 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
                                                    : take_layer(s, op, value(op.inputs[0]), shape);
     return;
   }
+  PreparedCall& prepared = this->prepared(s, op, rank);
+  KernelCall& call = prepared.call;
+  call.inputs.clear();
+  std::deque<RealTensor> parts;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const TensorId id = op.inputs[i];
+    const Operand& of = prepared.inputs[i];
+    if (value(id).shape != of.shape) fail(op.name + " reads " + s.tensor(id).name + " in another shape");
+    call.inputs.push_back(of.used ? &parts.emplace_back(cut(value(id), *of.used)) : &value(id));
+  }
+  auto outputs = run_kernel(call);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Operand& of = prepared.outputs[i];
+    RealTensor& out = value(op.outputs[i]);
+    out = of.used ? RealTensor(of.shape) : std::move(outputs[i]);
+    if (of.used) paste(out, outputs[i], *of.used);
+  }
+}
+
+OpMachine::PreparedCall& OpMachine::prepared(const Segment& s, const Op& op, int64_t rank) const {
+  const std::pair key{&op, rank};
+  if (const auto it = prepared_.find(key); it != prepared_.end()) return it->second;
+  PreparedCall& out = prepared_.emplace(key, PreparedCall{describe(s, op, rank), {}, {}}).first->second;
+  const auto operand = [&](TensorId id, const Rows& rows) {
+    const Rows held = part(s.tensor(id), rank);
+    return Operand{lengths(held), rows == held ? std::nullopt : std::optional(within(held, rows))};
+  };
+  for (const TensorId id : op.inputs) {
+    const Rows rows = part(seen(s, op, id), rank);
+    out.inputs.push_back(operand(id, rows));
+    out.call.input_starts.push_back(starts_of(rows));
+    out.call.input_positions.push_back(rows.size() > 1 ? places(s, s.tensor(id).axes[1], rows[1])
+                                                       : std::vector<int64_t>{});
+    out.call.input_names.push_back(s.tensor(id).name);
+  }
+  for (const TensorId id : op.outputs) {
+    const Rows rows = part(seen(s, op, id), rank);
+    out.outputs.push_back(operand(id, rows));
+    out.call.output_starts.push_back(starts_of(rows));
+    out.call.output_names.push_back(s.tensor(id).name);
+    out.call.output_shapes.push_back(lengths(rows));
+  }
+  return out;
+}
+
+// The call of an op without its operands.
+KernelCall OpMachine::describe(const Segment& s, const Op& op, int64_t rank) const {
   KernelCall call{op,
                   {},
                   {},
@@ -226,34 +273,11 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   if (attention_of(op) && attention_of(op)->block) call.index_block = d_.model.index_block;
   if (is_routing(op.kind) && !is_relabelling(op.kind))
     call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
-  std::deque<RealTensor> parts;
-  for (TensorId id : op.inputs) {
-    call.inputs.push_back(&value(id));
-    const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
-    if (value(id).shape != lengths(held)) fail(op.name + " reads " + s.tensor(id).name + " in another shape");
-    if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
-    call.input_starts.push_back(starts_of(rows));
-    call.input_positions.push_back(rows.size() > 1 ? places(s, s.tensor(id).axes[1], rows[1])
-                                                   : std::vector<int64_t>{});
-    call.input_names.push_back(s.tensor(id).name);
-  }
-  for (TensorId id : op.outputs) {
-    const Rows rows = part(seen(s, op, id), rank);
-    call.output_starts.push_back(starts_of(rows));
-    call.output_names.push_back(s.tensor(id).name);
-    call.output_shapes.push_back(lengths(rows));
-  }
   for (const MeshAxis ring : ring_axes(graph_->structure)) {
     call.ring_ranks = mesh_.degree(ring);
     call.ring_position = mesh_.coordinate(rank, ring);
   }
-  auto outputs = run_kernel(call);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Rows rows = part(seen(s, op, op.outputs[i]), rank), held = part(s.tensor(op.outputs[i]), rank);
-    RealTensor& out = value(op.outputs[i]);
-    out = rows == held ? std::move(outputs[i]) : RealTensor(lengths(held));
-    if (rows != held) paste(out, outputs[i], within(held, rows));
-  }
+  return call;
 }
 
 // Tokens that a rank routes, in row order: its own flattened tokens, or the tokens of all ranks over which

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "design/design.h"
@@ -48,6 +50,18 @@ class OpMachine {
   int64_t layer_ = -1;                                   // whose ops run; -1: no layer
 
  private:
+  // The part of an operand that a rank holds.
+  struct Operand {
+    std::vector<int64_t> shape;
+    std::optional<Rows> used;  // the rows of the part that the op uses; none: all
+  };
+  // What does not depend on the values of an op on a rank. It is made when the op runs for the first time.
+  struct PreparedCall {
+    KernelCall call;  // its inputs are those of the last run
+    std::vector<Operand> inputs, outputs;
+  };
+  PreparedCall& prepared(const Segment& s, const Op& op, int64_t rank) const;
+  KernelCall describe(const Segment& s, const Op& op, int64_t rank) const;
   std::vector<int64_t> places(const Segment& s, Axis axis, std::vector<int64_t> rows) const;
   // The value of a symbol in the scope of a segment; 0 if the model lacks the size.
   int64_t size_in(const Segment& s, const char* symbol) const;
@@ -61,6 +75,8 @@ class OpMachine {
   RealTensor take_layer(const Segment& s, const Op& op, const RealTensor& in,
                         const std::vector<int64_t>& shape) const;
   void collective(const Segment& s, const Op& op, int stage, RankValues& values) const;
+
+  mutable std::map<std::pair<const Op*, int64_t>, PreparedCall> prepared_;  // by op and rank
 };
 
 }  // namespace shardscape::test
